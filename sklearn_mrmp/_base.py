@@ -1,0 +1,122 @@
+"""The scikit-learn face shared by every classifier of the package: validation and the target contract.
+
+A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`; it may override
+`_decide_labels`. Everything a caller sees of targets and predictions is decided here and in
+`_targets`, once, so all classifiers agree.
+"""
+
+from abc import abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import (
+    _check_y,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from sklearn_mrmp._targets import TargetEncoding, column_names
+
+
+class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the multi-label classifiers: one target contract for all of them.
+
+    After ``fit`` a subclass has ``classes_`` (a list of ``array([0, 1])`` for a label matrix, the
+    array of classes otherwise) and ``label_names_``.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _validate_fit(self, X, y, **check_params):
+        """Validate training data and learn the target encoding.
+
+        Returns
+        -------
+        X : ndarray or csr_array of shape (n_samples, n_features)
+        Y : csr_array of shape (n_samples, n_labels), int32
+        """
+        names = column_names(y)
+        X, y = validate_data(
+            self, X, y, **self._input_checks(check_params), multi_output=True, y_numeric=False
+        )
+        self._target_encoding = TargetEncoding.from_target(y, names)
+        self.classes_ = self._target_encoding.classes
+        self.label_names_ = self._target_encoding.label_names
+        return X, self._target_encoding.encode(y)
+
+    def _validate_holdout(self, X, y, **check_params):
+        """Validate rows given besides the training rows, with the encoding of the training target."""
+        X = self._validate_input(X, **check_params)
+        y = _check_y(y, multi_output=True, estimator=self)
+        check_consistent_length(X, y)
+        return X, self._target_encoding.encode(y)
+
+    def _validate_input(self, X, **check_params):
+        return validate_data(self, X, reset=False, **self._input_checks(check_params))
+
+    @staticmethod
+    def _input_checks(check_params):
+        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **check_params}
+
+    @abstractmethod
+    def _label_probabilities(self, X):
+        """Return the probability of each label, (n_samples, n_labels), for the caller's `X`."""
+
+    def _decide_labels(self, P):
+        """0/1 decisions of a label matrix target from probabilities `P`; dense or sparse."""
+        return P >= 0.5
+
+    def predict_proba(self, X):
+        """Probability of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels)
+            One independent probability per label for a label matrix target; for a vector target
+            one column per class, with rows that sum to 1.
+        """
+        check_is_fitted(self)
+        return self._target_encoding.shape_probabilities(self._label_probabilities(X))
+
+    def predict(self, X):
+        """Predict the labels of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 labels in the dtype of the training target, sparse when that was sparse; for a
+            vector target the predicted classes.
+        """
+        check_is_fitted(self)
+        P = self._label_probabilities(X)
+        encoding = self._target_encoding
+        if encoding.kind != "multilabel":
+            return encoding.decode_scores(P)
+        return encoding.decode_labels(self._decide_labels(P))
+
+    def _is_sparse_target(self):
+        return self._target_encoding.container is not None
+
+
+def as_csr(X):
+    """`X` as a canonical CSR array: sorted, summed duplicates, no explicit zeros; `X` is untouched."""
+    X = sp.csr_array(X, copy=sp.issparse(X))
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X

@@ -1,0 +1,1 @@
+"""Pictures in scikit-learn's Display style, one per file; matplotlib is imported when drawing."""

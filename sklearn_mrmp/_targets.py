@@ -1,0 +1,159 @@
+"""The target contract: any classification target in, one 0/1 label matrix inside, the caller's form out.
+
+Every classifier of the package sees targets as a sparse ``(n_samples, n_labels)`` 0/1 matrix.
+`TargetEncoding` remembers what the caller passed (label matrix, binary or multiclass vector, dtype,
+sparse container, column names) and turns label probabilities and decisions back into that form.
+It knows numpy, scipy and scikit-learn's target utilities, and nothing of any model.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+
+@dataclass(frozen=True, eq=False)
+class TargetEncoding:
+    """How a caller's target maps to label columns; made by `TargetEncoding.from_target`.
+
+    Attributes
+    ----------
+    kind : {"multilabel", "binary", "multiclass"}
+        What the caller passed.
+    classes : ndarray, or list of ndarray
+        What the estimator shows as ``classes_``.
+    label_names : ndarray of str of shape (n_labels,)
+        Column names of a data frame, class names, or ``"0"``, ``"1"``, ….
+    dtype : numpy dtype
+        The dtype predictions are returned in.
+    container : type or None
+        `scipy.sparse.csr_matrix` or `csr_array` when the target was sparse.
+    """
+
+    kind: str
+    classes: object
+    label_names: np.ndarray
+    dtype: np.dtype
+    container: type | None = None
+
+    @property
+    def n_labels(self):
+        """Number of label columns inside the model."""
+        return 1 if self.kind == "binary" else len(self.classes)
+
+    @classmethod
+    def from_target(cls, y, names=None):
+        """Learn the encoding of the training target `y`; `names` are its column names, if any."""
+        kind = _target_kind(y)
+        if kind == "multilabel":
+            names = range(y.shape[1]) if names is None else names
+            container = _container(y)
+            classes = [np.array([0, 1]) for _ in range(y.shape[1])]
+            return cls(kind, classes, _as_names(names), y.dtype, container)
+        y = _as_vector(y)
+        classes = np.unique(y)
+        kind = "binary" if len(classes) == 2 else "multiclass"
+        names = classes[1:] if kind == "binary" else classes
+        return cls(kind, classes, _as_names(names), classes.dtype)
+
+    def encode(self, y):
+        """Return `y` as a CSR array of shape (n_samples, n_labels) with int32 ones."""
+        if self.kind == "multilabel":
+            return self._encode_matrix(y)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            raise ValueError(
+                f"Expected a vector of {self.kind} targets as in fit, got a label matrix of "
+                f"shape {y.shape}."
+            )
+        y = _as_vector(y)
+        unknown = np.setdiff1d(y, self.classes)
+        if unknown.size:
+            raise ValueError(f"y contains classes that were not seen in training: {unknown}.")
+        codes = np.searchsorted(self.classes, y)
+        if self.kind == "binary":
+            return _binary_csr(codes[:, None] == 1)
+        return _binary_csr(codes[:, None] == np.arange(len(self.classes)))
+
+    def _encode_matrix(self, y):
+        kind = _target_kind(y)
+        if kind != "multilabel" or y.shape[1] != self.n_labels:
+            raise ValueError(
+                f"Expected a label matrix with {self.n_labels} columns, got a {kind} target of "
+                f"shape {y.shape}."
+            )
+        return _binary_csr(y)
+
+    def shape_probabilities(self, P):
+        """Turn label probabilities (n, n_labels) into what `predict_proba` returns."""
+        if self.kind == "binary":
+            return np.hstack([1 - P, P])
+        if self.kind == "multiclass":
+            return P / P.sum(axis=1, keepdims=True)
+        return P
+
+    def decode_scores(self, P):
+        """Predicted classes of a binary or multiclass target from label probabilities."""
+        if self.kind == "binary":
+            return self.classes[(P[:, 0] > 0.5).astype(int)]
+        return self.classes[P.argmax(axis=1)]
+
+    def decode_labels(self, Y):
+        """0/1 decisions (n, n_labels) in the dtype and container of the training target."""
+        if self.container is not None:
+            return self.container(Y).astype(self.dtype)
+        Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+        return Y.astype(self.dtype)
+
+
+def column_names(y):
+    """Return the column names of a data-frame target of several columns, or None."""
+    columns = getattr(y, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _target_kind(y):
+    """Return "multilabel" or "vector"; raise ValueError for what is neither."""
+    if getattr(y, "ndim", 1) != 2 or y.shape[1] == 1:
+        if not sp.issparse(y):
+            check_classification_targets(y)
+        return "vector"
+    if y.shape[1] == 0:
+        raise ValueError("The label matrix has no columns; at least one label is needed.")
+    values = np.unique(y.data) if sp.issparse(y) else np.unique(y)
+    kind = type_of_target(y)
+    if kind == "multilabel-indicator" and np.isin(values, [0, 1]).all():
+        return "multilabel"
+    if values.size == 1 and values[0] == 1:  # type_of_target wants two values in a dense matrix
+        return "multilabel"
+    shown = ", ".join(str(value) for value in values[:5]) + (", …" if values.size > 5 else "")
+    raise ValueError(
+        f"Unknown label type: a label matrix must hold only 0 and 1, but this {kind} target holds "
+        f"{shown}. Pass a 0/1 indicator matrix (for -1/1 labels: (y > 0).astype(int); for label "
+        "lists: sklearn.preprocessing.MultiLabelBinarizer)."
+    )
+
+
+def _as_vector(y):
+    if sp.issparse(y):
+        y = y.toarray()
+    return column_or_1d(y, warn=True)
+
+
+def _as_names(names):
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _container(y):
+    if not sp.issparse(y):
+        return None
+    return sp.csr_array if isinstance(y, sp.sparray) else sp.csr_matrix
+
+
+def _binary_csr(y):
+    """0/1 matrix of any kind as a canonical CSR array of int32, without explicit zeros."""
+    Y = sp.csr_array(y, copy=True).astype(np.int32)
+    Y.sum_duplicates()
+    Y.eliminate_zeros()
+    return Y

@@ -1,4 +1,4 @@
-"""The scikit-learn face shared by every classifier of the package: validation and the target contract.
+"""The scikit-learn face shared by every classifier: validation and the target contract.
 
 A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`; it may override
 `_decide_labels`. Everything a caller sees of targets and predictions is decided here and in
@@ -115,7 +115,7 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
 
 
 def as_csr(X):
-    """`X` as a canonical CSR array: sorted, summed duplicates, no explicit zeros; `X` is untouched."""
+    """`X` as a canonical CSR array (sorted, no duplicates, no explicit zeros); `X` is untouched."""
     X = sp.csr_array(X, copy=sp.issparse(X))
     X.sum_duplicates()
     X.eliminate_zeros()

@@ -1,4 +1,4 @@
-"""The target contract: any classification target in, one 0/1 label matrix inside, the caller's form out.
+"""The target contract: any classification target in, one 0/1 matrix inside, the caller's form out.
 
 Every classifier of the package sees targets as a sparse ``(n_samples, n_labels)`` 0/1 matrix.
 `TargetEncoding` remembers what the caller passed (label matrix, binary or multiclass vector, dtype,

@@ -1,1 +1,6 @@
-"""Data sets: one file per source."""
+"""Multi-label data sets: real ones from files, and synthetic ones with known label relations."""
+
+from sklearn_mrmp.datasets._mulan import load_mulan
+from sklearn_mrmp.datasets._reuters import load_reuters21578
+
+__all__ = ["load_mulan", "load_reuters21578"]

@@ -109,28 +109,26 @@ def load_reuters21578(path, split="modapte", *, subset="all"):
 def _read_documents(file):
     """Yield the documents of one file that take part in the split."""
     content = file.read_text(encoding="latin-1")
-    documents = _DOCUMENT.findall(content)
+    documents = list(_DOCUMENT.finditer(content))
     if len(documents) != content.count("<REUTERS "):
         raise ValueError(f"{file}, line {_unclosed_line(content)}: <REUTERS> is never closed.")
-    for head, body in documents:
-        attributes = dict(_ATTRIBUTE.findall(head))
+    for document in documents:
+        attributes = dict(_ATTRIBUTE.findall(document[1]))
         if attributes.get("TOPICS") != "YES" or attributes.get("LEWISSPLIT") == "NOT-USED":
             continue
-        yield _parse_document(file, content, attributes, body)
+        yield _parse_document(file, document, attributes)
 
 
 def _unclosed_line(content):
     """Line of the first document that another one, or the end of the file, cuts short."""
-    for match in re.finditer(r"<REUTERS ", content):
-        following = content.find("<REUTERS ", match.end())
-        end = content.find("</REUTERS>", match.end())
-        if end < 0 or 0 <= following < end:
-            return content.count("\n", 0, match.start()) + 1
-    return 1
+    marks = list(re.finditer(r"<REUTERS |</REUTERS>", content))
+    kinds = [mark[0] for mark in marks] + ["<REUTERS "]
+    first = next(i for i in range(len(marks)) if kinds[i] == kinds[i + 1] == "<REUTERS ")
+    return content.count("\n", 0, marks[first].start()) + 1
 
 
-def _parse_document(file, content, attributes, body):
-    topics, text = _TOPICS.search(body), _TEXT.search(body)
+def _parse_document(file, document, attributes):
+    topics, text = _TOPICS.search(document[2]), _TEXT.search(document[2])
     part, number = attributes.get("LEWISSPLIT"), attributes.get("NEWID", "")
     problems = {
         "no <TOPICS>": topics is None,
@@ -140,7 +138,7 @@ def _parse_document(file, content, attributes, body):
     }
     for problem, seen in problems.items():
         if seen:
-            line = content.count("\n", 0, content.find(body)) + 1
+            line = document.string.count("\n", 0, document.start()) + 1
             raise ValueError(f"{file}, line {line}: the document has {problem}.")
     return _Document(int(number), part, _plain_text(text[1]), set(_TOPIC.findall(topics[1])))
 

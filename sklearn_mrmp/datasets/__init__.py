@@ -2,5 +2,12 @@
 
 from sklearn_mrmp.datasets._mulan import load_mulan
 from sklearn_mrmp.datasets._reuters import load_reuters21578
+from sklearn_mrmp.datasets._synthetic import PlantedRelations, Recovery, make_related_labels
 
-__all__ = ["load_mulan", "load_reuters21578"]
+__all__ = [
+    "PlantedRelations",
+    "Recovery",
+    "load_mulan",
+    "load_reuters21578",
+    "make_related_labels",
+]

@@ -1,5 +1,6 @@
 """Multi-label data sets: real ones from files, and synthetic ones with known label relations."""
 
+from sklearn_mrmp.datasets._fetch import fetch_mulan, fetch_reuters21578
 from sklearn_mrmp.datasets._mulan import load_mulan
 from sklearn_mrmp.datasets._reuters import load_reuters21578
 from sklearn_mrmp.datasets._synthetic import PlantedRelations, Recovery, make_related_labels
@@ -7,6 +8,8 @@ from sklearn_mrmp.datasets._synthetic import PlantedRelations, Recovery, make_re
 __all__ = [
     "PlantedRelations",
     "Recovery",
+    "fetch_mulan",
+    "fetch_reuters21578",
     "load_mulan",
     "load_reuters21578",
     "make_related_labels",

@@ -117,6 +117,15 @@ def test_small_blocks_give_the_same_pairs(monkeypatch, correction):
     assert found(Y, alpha=0.1, correction=correction) == expected
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_dense_and_sparse_products_give_the_same_pairs(monkeypatch, share):
+    Y = random_labels(5)
+    expected = {pair for pair, p in brute_force(Y).items() if p <= 0.1}
+    monkeypatch.setattr(_label_statistics, "_DENSE_SHARE", share)
+    monkeypatch.setattr(_label_statistics, "_DENSE_CELLS", 100)
+    assert found(Y, alpha=0.1) == expected
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 1), (5, 0)])
 def test_nothing_is_found_where_nothing_can_be_tested(shape):
     pairs = significant_pairs(sp.csr_array(shape, dtype=np.int32), alpha=0.05, correction="fdr_bh")

@@ -51,7 +51,7 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
         return X, self._target_encoding.encode(y)
 
     def _validate_holdout(self, X, y, **check_params):
-        """Validate rows given besides the training rows, with the encoding of the training target."""
+        """Validate rows given besides the training rows; targets are encoded alike."""
         X = self._validate_input(X, **check_params)
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)

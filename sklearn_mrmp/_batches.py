@@ -1,0 +1,131 @@
+"""Batches: rows of similar length together, padded as little as possible.
+
+Rows become torch tensors here and nowhere else. Knows `TokenRows`, numpy and torch.
+"""
+
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+# Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
+# mixes different rows.
+_BATCHES_PER_BLOCK = 32
+
+
+class TokenBatches:
+    """Iterate over a data set of tokens in length-bucketed batches.
+
+    Each pass draws a new order. The class has the signature skorch expects of an iterator.
+
+    Parameters
+    ----------
+    dataset : TokenDataset
+        Rows and targets.
+    batch_size : int
+        Rows per batch.
+    rng : numpy.random.Generator, default=None
+        Source of the order and of feature dropout; None keeps an order sorted by length and
+        drops nothing, as validation wants it.
+    feature_dropout : float, default=0.0
+        Probability of leaving a token out, drawn anew each time a row is seen.
+    """
+
+    def __init__(self, dataset, batch_size, rng=None, feature_dropout=0.0):
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.rng = rng
+        self.feature_dropout = feature_dropout
+
+    def __len__(self):
+        return -(-len(self.dataset) // self.batch_size)
+
+    def __iter__(self):
+        lengths = self.dataset.rows.lengths
+        for chosen in bucketed(lengths, self.batch_size, self.rng):
+            rows = self.dataset.rows.take(chosen)
+            if self.feature_dropout and self.rng is not None:
+                rows = rows.drop(self.feature_dropout, self.rng)
+            yield padded(rows), self.dataset.targets(chosen)
+
+
+class TokenDataset(Dataset):
+    """Token rows and their 0/1 targets, both ragged, as one data set.
+
+    Parameters
+    ----------
+    rows : TokenRows
+        Input.
+    Y : csr_array of shape (n_samples, n_labels)
+        Targets.
+    """
+
+    def __init__(self, rows, Y):
+        self.rows = rows
+        self.Y = Y
+
+    def __len__(self):
+        return len(self.rows)
+
+    def targets(self, chosen):
+        """Dense float32 targets of the chosen rows."""
+        return torch.from_numpy(self.Y[chosen].toarray().astype(np.float32))
+
+
+def bucketed(lengths, batch_size, rng=None, ties=None):
+    """Cut rows into batches of similar length.
+
+    Parameters
+    ----------
+    lengths : ndarray of shape (n_samples,)
+        Tokens per row.
+    batch_size : int
+        Rows per batch; one batch may be smaller.
+    rng : numpy.random.Generator, default=None
+        Shuffles rows, then batches. None sorts all rows by length, longest first, so that a batch
+        too large for memory fails at once.
+    ties : ndarray of shape (n_samples,), default=None
+        Without `rng`, orders rows of the same length.
+
+    Returns
+    -------
+    batches : list of ndarray of int
+        Row numbers; each row exactly once.
+    """
+    if rng is None:
+        ties = np.zeros_like(lengths) if ties is None else ties
+        return _cut(np.lexsort((ties, -lengths)), batch_size)
+    order = rng.permutation(len(lengths))
+    batches = []
+    for block in _cut(order, batch_size * _BATCHES_PER_BLOCK):
+        batches += _cut(block[np.argsort(lengths[block], kind="stable")], batch_size)
+    return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def _cut(order, size):
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def padded(rows):
+    """Arguments of `MrMPModule.forward` for some rows.
+
+    Returns
+    -------
+    batch : dict
+        ``tokens`` (B, T) int64, ``values`` (B, T) float32 if there are any, and ``mask`` (B, T)
+        bool where padding was needed. T is at least 1, so that empty rows have a place.
+    """
+    lengths = rows.lengths
+    width = max(int(lengths.max(initial=0)), 1)
+    mask = np.arange(width) < lengths[:, None]
+    batch = {"tokens": _filled(mask, rows.tokens)}
+    if rows.values is not None:
+        batch["values"] = _filled(mask, rows.values)
+    if not mask.all():
+        batch["mask"] = torch.from_numpy(mask)
+    return batch
+
+
+def _filled(mask, entries):
+    out = np.zeros(mask.shape, dtype=entries.dtype)
+    out[mask] = entries
+    return torch.from_numpy(out)

@@ -1,0 +1,420 @@
+"""`MrMPClassifier`: parameters, and the five steps of fit.
+
+Validate and encode, split, learn the label graph, train, tune the decisions. Each step lives in a
+module of its own; this one puts them together.
+"""
+
+import warnings
+from numbers import Real
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
+from sklearn_mrmp._relations import resolve_relations
+from sklearn_mrmp._runtime import torch_threads
+from sklearn_mrmp._text import is_token_sequence
+from sklearn_mrmp._thresholds import METRICS
+from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
+from sklearn_mrmp._training import train_network
+
+
+class MrMPClassifier(BaseMultilabelClassifier):
+    """Multi-label classifier with Multi-relation Message Passing between labels.
+
+    Labels that attract each other (pulling) and labels that avoid each other (pushing) form a
+    graph, learned from the training labels. A graph network turns it into label embeddings; each
+    of them attends to the input and votes for its label. Thresholds for four metrics are tuned on
+    held-out rows.
+
+    Parameters
+    ----------
+    d_model : int, default=128
+        Width of all embeddings.
+    n_heads : int, default=4
+        Attention heads; must divide `d_model`.
+    d_inner : int, default=None
+        Width of the feed-forward blocks; None is ``2 * d_model``, as in the paper.
+    n_encoder_layers, n_relation_layers, n_decoder_layers : int, default=2
+        Depth of the encoder, the label-relation module and the decoder.
+    dropout : float, default=0.1
+        Dropout rate inside the network.
+    feature_dropout : float, default=0.0
+        Probability of leaving an input token out, drawn anew every time a row is seen.
+    architecture : {"default", "paper"}, default="default"
+        ``"paper"`` is the paper's network to the letter; see Notes for what differs.
+    input_type : {"auto", "features", "sequence"}, default="auto"
+        ``"features"``: each non-zero feature is a token and its standardised value modulates the
+        token. ``"sequence"``: an integer matrix of token ids, 0 = padding, order matters.
+        ``"auto"`` is ``"sequence"`` for the output of `TokenSequenceVectorizer`, else
+        ``"features"``.
+    max_tokens : int, default=None
+        Use at most this many tokens of a row: the largest absolute feature values, or the start
+        of a sequence. None uses all.
+    relations : "chi2", None, LabelGraph, mapping or callable, default="chi2"
+        The label graph: learned by chi-squared tests on the training labels, none (ablation),
+        given, a mapping of relation names to (n_labels, n_labels) adjacencies, or a function of
+        the training labels that returns one of these.
+    alpha : float, default=0.05
+        Level of the test of independence.
+    correction : {None, "bonferroni", "fdr_bh"}, default=None
+        Correction for testing many pairs.
+    edge_weight : {"binary", "conditional"}, default="binary"
+        Edges of weight 1, or ``|P(j|i) − P(j)|``, which is directed.
+    composition : {"sum", "sub", "mult"}, default="sum"
+        How a neighbour's vector and the relation's are put together.
+    relation_loss : float, default=0.01
+        Weight of the relational loss, which aligns pulling labels; 0 turns it off.
+    max_epochs : int, default=12
+        Passes over the training rows.
+    batch_size : int, default=32
+        Rows per step.
+    lr : float, default=0.001
+        Learning rate; the peak of a schedule that rises.
+    weight_decay : float, default=0.0
+        Decoupled weight decay.
+    lr_schedule : {"onecycle", "cosine", "step", "constant"}, default="onecycle"
+        Course of the learning rate; ``"step"`` is the paper's, 10 % less every 10 epochs.
+    early_stopping : bool, default=True
+        Stop when the validation loss no longer falls, and return to the best weights.
+    patience : int, default=5
+        Epochs without improvement before stopping.
+    validation_fraction : float, default=0.1
+        Share of the rows held out for early stopping and thresholds.
+    refit : bool, default=False
+        Afterwards train anew on all rows for the number of epochs that was best; the decisions
+        stay those tuned on the held-out rows.
+    device : str, default="auto"
+        ``"auto"`` takes CUDA, then MPS, then the CPU.
+    n_threads : int, default=None
+        Threads of torch during our calls; None leaves the setting alone.
+    callbacks : list of skorch callbacks, default=None
+        Added to training.
+    verbose : int, default=0
+        1 prints a line per epoch.
+    progress_bar : bool, default=False
+        Show a progress bar over all batches.
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for results that are the same bit for bit on a CPU.
+    threshold : float or str, default="f1_micro"
+        The operating point, read when predicting: a probability, or the metric to be good at
+        (``"accuracy"``, ``"f1_samples"``, ``"f1_micro"``, ``"f1_macro"``).
+    decision : {"optimal", "threshold"}, default="optimal"
+        How a metric's operating point is reached: by the rule made for that metric, or by the
+        paper's global cut, which is ``thresholds_[metric]``.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray, or ndarray
+        ``array([0, 1])`` for each label of a label matrix; the classes of a vector target.
+    n_features_in_ : int
+        Number of columns of `X`.
+    feature_names_in_ : ndarray of str
+        Column names of `X`, where it had any.
+    label_names_ : ndarray of str
+        Column names of `y`, or numbers.
+    label_graph_ : LabelGraph or None
+        The relations used.
+    thresholds_ : dict of str to float
+        Best global cut per metric on the held-out rows.
+    decision_rules_ : dict of str to dict
+        For each `decision`, the fitted rule per metric.
+    label_embeddings_ : ndarray of shape (n_labels, d_model)
+        Output of the label-relation module.
+    history_ : list of dict
+        Losses and times per epoch.
+    n_iter_ : int
+        Epochs trained.
+    best_epoch_ : int
+        Epoch whose weights are used, from 1.
+    net_ : MrMPNet
+        The fitted skorch net.
+    input_type_ : {"features", "sequence"}
+        How `X` was read.
+
+    See Also
+    --------
+    TunedDecisionClassifier : The same decisions for any multi-label classifier.
+    label_graph : The label graph on its own.
+
+    Notes
+    -----
+    What ``architecture="default"`` changes: a neighbourhood's messages are averaged instead of
+    added up and V^0 is added to their outcome, so that hubs neither explode nor lose their
+    identity; the decoder's branches have layer norms; and labels vote with an output vector and a
+    bias of their own (started at the label's frequency) instead of V^T.
+
+    A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
+    training rows where feature j is not zero: binary features are their plain embedding, tf-idf
+    weights and standardised measurements are treated alike.
+
+    References
+    ----------
+    Ozmen, Zhang, Wang, Coates: Multi-relation Message Passing for Multi-label Text
+    Classification, ICASSP 2022. https://arxiv.org/abs/2202.04844
+
+    Examples
+    --------
+    >>> from sklearn_mrmp import MrMPClassifier
+    >>> from sklearn_mrmp.datasets import make_related_labels
+    >>> X, Y, planted = make_related_labels(200, 6, random_state=0)
+    >>> clf = MrMPClassifier(d_model=16, max_epochs=3, random_state=0).fit(X, Y)
+    >>> clf.predict_proba(X).shape
+    (200, 6)
+    >>> clf.set_params(threshold="accuracy").predict(X).shape    # no refitting
+    (200, 6)
+    """
+
+    _parameter_constraints: dict = CONSTRAINTS
+
+    def __init__(
+        self,
+        *,
+        d_model=128,
+        n_heads=4,
+        d_inner=None,
+        n_encoder_layers=2,
+        n_relation_layers=2,
+        n_decoder_layers=2,
+        dropout=0.1,
+        feature_dropout=0.0,
+        architecture="default",
+        input_type="auto",
+        max_tokens=None,
+        relations="chi2",
+        alpha=0.05,
+        correction=None,
+        edge_weight="binary",
+        composition="sum",
+        relation_loss=0.01,
+        max_epochs=12,
+        batch_size=32,
+        lr=1e-3,
+        weight_decay=0.0,
+        lr_schedule="onecycle",
+        early_stopping=True,
+        patience=5,
+        validation_fraction=0.1,
+        refit=False,
+        device="auto",
+        n_threads=None,
+        callbacks=None,
+        verbose=0,
+        progress_bar=False,
+        random_state=None,
+        threshold="f1_micro",
+        decision="optimal",
+    ):
+        self.d_model = d_model
+        self.n_heads = n_heads
+        self.d_inner = d_inner
+        self.n_encoder_layers = n_encoder_layers
+        self.n_relation_layers = n_relation_layers
+        self.n_decoder_layers = n_decoder_layers
+        self.dropout = dropout
+        self.feature_dropout = feature_dropout
+        self.architecture = architecture
+        self.input_type = input_type
+        self.max_tokens = max_tokens
+        self.relations = relations
+        self.alpha = alpha
+        self.correction = correction
+        self.edge_weight = edge_weight
+        self.composition = composition
+        self.relation_loss = relation_loss
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.lr_schedule = lr_schedule
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.device = device
+        self.n_threads = n_threads
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.progress_bar = progress_bar
+        self.random_state = random_state
+        self.threshold = threshold
+        self.decision = decision
+
+    @classmethod
+    def paper(cls, dataset=None, **overrides):
+        """Return a classifier with the paper's network and hyperparameters.
+
+        Parameters
+        ----------
+        dataset : str, default=None
+            The paper's dropout depends on it: 0.2 for ``"bibtex"`` and ``"reuters"``, else 0.1.
+        **overrides : dict
+            Parameters to set differently.
+
+        Returns
+        -------
+        clf : MrMPClassifier
+
+        Examples
+        --------
+        >>> from sklearn_mrmp import MrMPClassifier
+        >>> MrMPClassifier.paper("bibtex", max_epochs=5).dropout
+        0.2
+        """
+        return cls(**{**paper_settings(dataset), **overrides})
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, *, X_val=None, y_val=None):
+        """Learn the label graph, the network and the decisions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; see `input_type`.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 label matrix, or a vector of classes.
+        X_val, y_val : like `X` and `y`, default=None
+            Held-out rows that take the place of a split of `X`.
+
+        Returns
+        -------
+        self : MrMPClassifier
+        """
+        self._check_parameters_together(X_val, y_val)
+        self.input_type_ = self._resolve_input_type(X)
+        X, Y = self._validate_fit(X, y, **self._type_checks())
+        random_state = check_random_state(self.random_state)
+        train, valid = self._split(X, Y, X_val, y_val, random_state)
+        self.label_graph_ = self._learn_graph(train[1])
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        P_valid = self._train(train, valid, seed)
+        self._tune_decisions(valid[1], P_valid, train[1])
+        if self.refit and X_val is None:
+            self._train_on_all_rows(X, Y, seed)
+        return self
+
+    def _check_parameters_together(self, X_val, y_val):
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model must be a multiple of n_heads, got d_model={self.d_model} and "
+                f"n_heads={self.n_heads}."
+            )
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together.")
+
+    def _resolve_input_type(self, X):
+        if self.input_type != "auto":
+            return self.input_type
+        return "sequence" if is_token_sequence(X) else "features"
+
+    def _type_checks(self):
+        """Return how to check `X`: ids arrive as they are, since a cast would hide fractions."""
+        return {"dtype": "numeric"} if self.input_type_ == "sequence" else {}
+
+    def _split(self, X, Y, X_val, y_val, random_state):
+        """Training and held-out rows; random, since label sets are too many to stratify."""
+        if X_val is not None:
+            return (X, Y), self._validate_holdout(X_val, y_val, **self._type_checks())
+        n_samples = X.shape[0]
+        if n_samples < 2:
+            raise ValueError(
+                f"MrMPClassifier holds out rows to stop and to tune thresholds, so it needs at "
+                f"least 2 rows; got n_samples={n_samples}."
+            )
+        n_valid = min(max(1, round(self.validation_fraction * n_samples)), n_samples - 1)
+        order = random_state.permutation(n_samples)
+        held_out, rest = np.sort(order[:n_valid]), np.sort(order[n_valid:])
+        return (X[rest], Y[rest]), (X[held_out], Y[held_out])
+
+    def _learn_graph(self, Y):
+        return resolve_relations(
+            self.relations,
+            Y,
+            alpha=self.alpha,
+            correction=self.correction,
+            edge_weight=self.edge_weight,
+            label_names=self.label_names_,
+        )
+
+    def _make_encoder(self):
+        kind = SequenceTokens if self.input_type_ == "sequence" else FeatureTokens
+        return kind(self.max_tokens)
+
+    def _train(self, train, valid, seed):
+        """Train with held-out rows; keep the net and return the held-out probabilities."""
+        self._encoder = self._make_encoder().fit(train[0])
+        rows_valid = self._encoder.transform(valid[0])
+        self.net_ = self._run_training(
+            (self._encoder.transform(train[0]), train[1]), (rows_valid, valid[1]), seed
+        )
+        self.history_ = self.net_.history[:]
+        self.n_iter_ = len(self.history_)
+        losses = [epoch["valid_loss"] for epoch in self.history_ if "valid_loss" in epoch]
+        keeps_best = self.early_stopping and losses
+        self.best_epoch_ = int(np.argmin(losses)) + 1 if keeps_best else self.n_iter_
+        return self.net_.label_probabilities(rows_valid)
+
+    def _train_on_all_rows(self, X, Y, seed):
+        self._encoder = self._make_encoder().fit(X)
+        train = (self._encoder.transform(X), Y)
+        self.net_ = self._run_training(train, None, seed, n_stop=self.best_epoch_)
+
+    def _run_training(self, train, valid, seed, n_stop=None):
+        net = train_network(
+            self.get_params(deep=False),
+            self._encoder,
+            train,
+            valid,
+            self.label_graph_,
+            n_epochs=self.max_epochs,
+            n_stop=n_stop or self.max_epochs,
+            seed=seed,
+        )
+        if net.interrupted_:
+            warnings.warn(
+                f"Training was interrupted after {len(net.history)} epochs; the best weights so "
+                "far are used.",
+                stacklevel=4,
+            )
+        return net
+
+    def _tune_decisions(self, Y_valid, P_valid, Y_train):
+        """Fit the rules of all four metrics, so that `set_params` can switch between them."""
+        self.thresholds_, self.decision_rules_ = {}, {}
+        if self._target_encoding.kind != "multilabel":
+            return  # classes of a vector target exclude each other: the largest wins
+        for decision in DECISIONS:
+            self.decision_rules_[decision] = fit_decision_rules(
+                Y_valid,
+                P_valid,
+                Y_train=Y_train,
+                label_graph=self.label_graph_,
+                decision=decision,
+            )
+        rules = self.decision_rules_["threshold"]
+        self.thresholds_ = {metric: float(rules[metric].threshold) for metric in METRICS}
+
+    @property
+    def label_embeddings_(self):
+        """Output of the label-relation module, (n_labels, d_model)."""
+        check_is_fitted(self)
+        return self.net_.module_.label_relations().detach().cpu().numpy()
+
+    def _label_probabilities(self, X):
+        X = self._validate_input(X, **self._type_checks())
+        with torch_threads(self.n_threads):
+            return self.net_.label_probabilities(self._encoder.transform(X))
+
+    def _decide_labels(self, P):
+        if isinstance(self.threshold, Real):
+            return P >= self.threshold
+        if self.threshold not in METRICS:
+            raise ValueError(
+                f"threshold={self.threshold!r} is not a metric; use a probability or one of "
+                f"{', '.join(METRICS)}."
+            )
+        return self.decision_rules_[self.decision][self.threshold].decide(P)

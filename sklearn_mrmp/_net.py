@@ -1,0 +1,184 @@
+"""The skorch net around `nn.MrMPModule`: its loss, schedules, stopping, and batched prediction.
+
+Knows skorch, torch and the batches; nothing of targets, graphs or thresholds.
+"""
+
+import numpy as np
+import torch
+from skorch import NeuralNet
+from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
+from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
+
+from sklearn_mrmp._batches import bucketed, padded
+
+# Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
+_MAX_GRADIENT_NORM = 1.0
+# Probabilities stay strictly inside (0, 1), so that their logits and logarithms are finite.
+_PROBABILITY_MARGIN = 1e-7
+# Floats one prediction batch may hold in the decoder's widest layer (256 MB).
+_PREDICTION_FLOATS = 2**26
+
+
+class MrMPNet(NeuralNet):
+    """`skorch.NeuralNet` for a module that returns ``(logits, label_embeddings)``."""
+
+    interrupted_ = False
+
+    def get_loss(self, y_pred, y_true, X=None, training=False):
+        """Cross entropy, plus the relational loss while training."""
+        logits, label_embeddings = y_pred
+        y_true = y_true.to(logits.device)
+        return self.criterion_(logits, y_true, label_embeddings if training else None)
+
+    def fit_loop(self, X, y=None, epochs=None, **fit_params):
+        """Train, and remember whether the user stopped it."""
+        try:
+            return super().fit_loop(X, y, epochs, **fit_params)
+        except StopTraining:
+            raise
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            raise  # skorch ends training in order
+
+    def label_probabilities(self, rows):
+        """Probability of each label for each of the token rows.
+
+        Parameters
+        ----------
+        rows : TokenRows
+            Encoded input.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels), float32
+        """
+        module = self.module_.eval()
+        P = np.empty((len(rows), module.n_labels), dtype=np.float32)
+        with torch.inference_mode():
+            v = module.label_relations()  # the same for every batch
+            for chosen in self._prediction_batches(rows):
+                logits, _ = self.infer(padded(rows.take(chosen)), label_embeddings=v)
+                P[chosen] = torch.sigmoid(logits).cpu().numpy()
+        return np.clip(P, _PROBABILITY_MARGIN, 1 - _PROBABILITY_MARGIN, out=P)
+
+    def _prediction_batches(self, rows):
+        floats_per_row = self.module_.n_labels * self.module_.d_inner
+        batch_size = int(np.clip(_PREDICTION_FLOATS // floats_per_row, 1, 256))
+        return bucketed(rows.lengths, batch_size, ties=rows.fingerprints())
+
+    def forget_training(self):
+        """Drop what only training needs, so that a pickle holds the model and no rows."""
+        self.train_split = None
+        self.iterator_train__rng = None
+        self.callbacks_ = []
+        self.optimizer_.state.clear()
+        for epoch in self.history:
+            epoch.pop("batches", None)
+
+
+class StopTraining(KeyboardInterrupt):
+    """Early stopping; skorch ends training in order on any KeyboardInterrupt."""
+
+
+class BestWeights(EarlyStopping):
+    """skorch's early stopping, told apart from a user's Ctrl-C."""
+
+    def on_epoch_end(self, net, **kwargs):
+        """Look at the validation loss of the epoch."""
+        try:
+            super().on_epoch_end(net, **kwargs)
+        except KeyboardInterrupt:
+            raise StopTraining from None
+
+
+class FiniteLoss(Callback):
+    """Stop with advice as soon as the loss is not a finite number."""
+
+    def on_batch_end(self, net, batch=None, training=False, loss=None, **kwargs):
+        """Check the loss of a batch."""
+        if not torch.isfinite(loss):
+            raise ValueError(
+                f"The {'training' if training else 'validation'} loss became "
+                f"{float(loss)} in epoch {len(net.history)}. Lower lr (now {net.lr:g}), or "
+                "relation_loss, and check X for extreme values."
+            )
+
+
+class BatchProgress(Callback):
+    """One progress bar over all batches of training, in a terminal or a notebook."""
+
+    def __init__(self, n_batches):
+        self.n_batches = n_batches
+
+    def on_train_begin(self, net, **kwargs):
+        """Open the bar."""
+        from tqdm.auto import tqdm
+
+        self.bar_ = tqdm(total=self.n_batches, desc="MrMP", unit="batch", leave=True)
+
+    def on_batch_end(self, net, batch=None, training=False, **kwargs):
+        """Advance by a training batch."""
+        if training:
+            self.bar_.update()
+
+    def on_epoch_end(self, net, **kwargs):
+        """Show the epoch and its losses."""
+        epoch = net.history[-1]
+        shown = {name: epoch[name] for name in ("train_loss", "valid_loss") if name in epoch}
+        self.bar_.set_postfix(epoch=epoch["epoch"], **{k: f"{v:.4f}" for k, v in shown.items()})
+
+    def on_train_end(self, net, **kwargs):
+        """Close the bar."""
+        self.bar_.close()
+
+
+def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, patience, progress_bar):
+    """Make the callbacks of a training run.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate; the peak of a schedule that rises.
+    lr_schedule : {"onecycle", "cosine", "step", "constant"}
+        Course of the learning rate.
+    n_epochs, n_batches : int
+        Planned epochs, and batches in each.
+    patience : int or None
+        Stop after this many epochs without a better validation loss and go back to the best
+        weights; None trains to the end and keeps the last.
+    progress_bar : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    callbacks : list of (str, Callback)
+    """
+    callbacks = [
+        ("finite_loss", FiniteLoss()),
+        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
+    ]
+    schedule = _schedule(lr, lr_schedule, n_epochs * n_batches)
+    if schedule is not None:
+        callbacks.append(("lr_schedule", schedule))
+    if patience is not None:
+        best = BestWeights(
+            "valid_loss", patience=patience, threshold=0.0, load_best=True, sink=_silent
+        )
+        callbacks.append(("early_stopping", best))
+    if progress_bar:
+        callbacks.append(("progress", BatchProgress(n_epochs * n_batches)))
+    return callbacks
+
+
+def _schedule(lr, name, n_steps):
+    if name == "onecycle":
+        return LRScheduler(OneCycleLR, max_lr=lr, total_steps=n_steps, step_every="batch")
+    if name == "cosine":
+        return LRScheduler(CosineAnnealingLR, T_max=n_steps, step_every="batch")
+    if name == "step":  # the paper: every 10 epochs, 10 % less
+        return LRScheduler(StepLR, step_size=10, gamma=0.9)
+    return None
+
+
+def _silent(message):
+    """Swallow a callback's message; `verbose` decides what is printed."""

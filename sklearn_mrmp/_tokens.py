@@ -1,0 +1,193 @@
+"""Rows as tokens: features that are not zero, or the ids of a sequence.
+
+`FeatureTokens` and `SequenceTokens` learn from the training rows how a row becomes tokens and apply
+the same to new rows. The result, `TokenRows`, is a ragged array. numpy and scipy only.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_mrmp._base import as_csr
+
+# Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.
+_VALUE_BOUND = 5.0
+# A spread this small relative to the mean is rounding noise: the feature is a plain indicator.
+_CONSTANT_SPREAD = 1e-6
+
+# Odd constants of multiplicative hashing (from the golden ratio and √3).
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX_VALUES = np.uint64(0xBB67AE8584CAA73B)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenRows:
+    """Rows of different length: token ids (1 and up) and, for features, standardised values."""
+
+    starts: np.ndarray
+    tokens: np.ndarray
+    values: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self):
+        """Number of tokens of each row."""
+        return np.diff(self.starts)
+
+    def fingerprints(self):
+        """One number per row that depends on its content alone, to sort rows by.
+
+        Prediction sorts rows by length and fingerprint, so that their order does not matter: a
+        row's place in a batch can change the last bit of its probabilities.
+        """
+        mixed = self.tokens.astype(np.uint64) * _MIX
+        if self.values is not None:
+            mixed ^= self.values.view(np.uint32).astype(np.uint64) * _MIX_VALUES
+        place = np.arange(len(mixed)) - np.repeat(self.starts[:-1], self.lengths)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * (2 * place.astype(np.uint64) + np.uint64(1))
+        totals = np.concatenate([[0], np.cumsum(mixed, dtype=np.uint64)]).astype(np.uint64)
+        return totals[self.starts[1:]] - totals[self.starts[:-1]]
+
+    def take(self, rows):
+        """Return the given rows, in that order."""
+        lengths = self.lengths[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        values = None if self.values is None else self.values[places]
+        return TokenRows(starts, self.tokens[places], values)
+
+    def drop(self, rate, rng):
+        """Leave out each token with probability `rate`, but never all tokens of a row."""
+        row_of = np.repeat(np.arange(len(self)), self.lengths)
+        draws = rng.random(len(self.tokens))
+        keep = draws >= rate
+        filled = self.lengths > 0
+        highest = np.zeros(len(self))
+        highest[filled] = np.maximum.reduceat(draws, self.starts[:-1][filled])
+        keep |= draws == highest[row_of]
+        return self._filtered(keep, row_of)
+
+    def _filtered(self, keep, row_of):
+        counts = np.bincount(row_of[keep], minlength=len(self))
+        values = None if self.values is None else self.values[keep]
+        return TokenRows(np.concatenate([[0], np.cumsum(counts)]), self.tokens[keep], values)
+
+
+class FeatureTokens:
+    """Features as tokens: one per non-zero entry, with its value standardised per feature.
+
+    The value ``t = (x − mean_j) / std_j`` uses mean and deviation of feature j over the training
+    rows where it is not zero, then a smooth bound of ±5. Binary bags have no deviation, so t = 0
+    and a token is its plain embedding; counts, tf-idf weights and dense measurements of any unit
+    all arrive on one scale.
+
+    Parameters
+    ----------
+    max_tokens : int or None
+        Keep at most this many tokens of a row: those with the largest absolute values.
+    """
+
+    positions = False
+
+    def __init__(self, max_tokens=None):
+        self.max_tokens = max_tokens
+
+    def fit(self, X):
+        """Learn which features occur, and their mean and deviation where they do."""
+        X = as_csr(X).astype(np.float64)
+        n_features = X.shape[1]
+        self.n_tokens_ = n_features
+        counts = np.bincount(X.indices, minlength=n_features)
+        occurs = np.maximum(counts, 1)
+        mean = np.bincount(X.indices, X.data, n_features) / occurs
+        squares = np.bincount(X.indices, (X.data - mean[X.indices]) ** 2, n_features)
+        spread = np.sqrt(squares / occurs)
+        spread[spread <= _CONSTANT_SPREAD * np.abs(mean)] = 0.0
+        self.trained_ = counts > 0
+        self.mean_, self.spread_ = mean, spread
+        self.has_values_ = bool(spread.any())
+        return self
+
+    def transform(self, X):
+        """Turn a feature matrix into `TokenRows`; features unknown to training are left out."""
+        X = as_csr(X)
+        keep = self.trained_[X.indices]
+        if self.max_tokens is not None:
+            keep &= _rank_in_row(X) < self.max_tokens
+        rows = TokenRows(
+            X.indptr.astype(np.int64),
+            X.indices.astype(np.int64) + 1,
+            self._standardised(X) if self.has_values_ else None,
+        )
+        if keep.all():
+            return rows
+        return rows._filtered(keep, np.repeat(np.arange(len(rows)), rows.lengths))
+
+    def _standardised(self, X):
+        spread = self.spread_[X.indices]
+        t = np.zeros(len(spread))
+        np.divide(X.data - self.mean_[X.indices], spread, out=t, where=spread > 0)
+        # hypot keeps the bound exact where squaring a huge value would overflow.
+        return (t / np.hypot(1.0, t / _VALUE_BOUND)).astype(np.float32)
+
+
+def _rank_in_row(X):
+    """Rank of each entry among its row's absolute values, 0 for the largest."""
+    row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    order = np.lexsort((-np.abs(X.data), row_of))
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order)) - X.indptr[row_of[order]]
+    return ranks
+
+
+class SequenceTokens:
+    """Token ids in order, 0 = padding.
+
+    Ids above the largest one seen in training share one vector that stays zero: they take their
+    place in the sequence but say nothing.
+
+    Parameters
+    ----------
+    max_tokens : int or None
+        Keep at most this many tokens of a row: the first ones.
+    """
+
+    positions = True
+    has_values_ = False
+
+    def __init__(self, max_tokens=None):
+        self.max_tokens = max_tokens
+
+    def fit(self, X):
+        """Learn the vocabulary size and which ids occur."""
+        X = check_token_ids(X)
+        self.n_tokens_ = int(X.max(initial=0)) + 1  # the last one stands for ids not seen here
+        self.trained_ = np.bincount(X.ravel(), minlength=self.n_tokens_ + 1)[1:] > 0
+        return self
+
+    def transform(self, X):
+        """Turn an id matrix into `TokenRows`."""
+        X = np.minimum(check_token_ids(X), self.n_tokens_)
+        present = X > 0
+        if self.max_tokens is not None:
+            present &= np.cumsum(present, axis=1) <= self.max_tokens
+        starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        return TokenRows(starts, X[present])
+
+
+def check_token_ids(X):
+    """Return `X` as an int64 matrix of token ids, or say what is wrong with it."""
+    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    if X.size and not np.issubdtype(X.dtype, np.integer) and not (X == np.floor(X)).all():
+        bad = X[X != np.floor(X)][0]
+        raise ValueError(
+            f"input_type='sequence' expects integer token ids, found {bad}. Make ids with "
+            "TokenSequenceVectorizer, or use input_type='features' for real-valued features."
+        )
+    if X.size and X.min() < 0:
+        raise ValueError(
+            f"input_type='sequence' expects token ids from 0 (padding) upwards, found {X.min()}."
+        )
+    return X.astype(np.int64)

@@ -1,0 +1,133 @@
+"""One training run: from encoded rows and a label graph to a fitted skorch net.
+
+Reads the flat hyperparameters of `MrMPClassifier` and builds everything torch needs of them. Knows
+the net, the batches and the modules; nothing of validation, targets or thresholds.
+"""
+
+import numpy as np
+import torch
+from skorch.helper import predefined_split
+
+from sklearn_mrmp._batches import TokenBatches, TokenDataset
+from sklearn_mrmp._net import MrMPNet, training_callbacks
+from sklearn_mrmp._runtime import resolve_device, seeded_torch, torch_threads
+from sklearn_mrmp.nn import MrMPLoss, MrMPModule
+
+
+def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, seed):
+    """Train a network.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters of `MrMPClassifier`, by name.
+    encoder : FeatureTokens or SequenceTokens
+        Fitted; says what the tokens are.
+    train, valid : tuple of (TokenRows, csr_array); valid may be None
+        Rows and 0/1 targets.
+    graph : LabelGraph or None
+        Label relations.
+    n_epochs : int
+        Length of the learning-rate schedule.
+    n_stop : int
+        Stop after this many epochs (`n_epochs` unless an earlier run told better).
+    seed : int
+        Seed of initialisation, order and dropout.
+
+    Returns
+    -------
+    net : MrMPNet
+        Fitted, with the weights to use.
+    """
+    device = resolve_device(params["device"])
+    with torch_threads(params["n_threads"]), seeded_torch(seed, device):
+        dataset = TokenDataset(*train)
+        net = MrMPNet(
+            **_module_arguments(params, encoder, train, graph),
+            **_optimizer_arguments(params, dataset, n_epochs, valid),
+            **_iterator_arguments(params, seed),
+            train_split=None if valid is None else predefined_split(TokenDataset(*valid)),
+            max_epochs=n_stop,
+            device=device,
+            verbose=params["verbose"],
+        )
+        net.fit(dataset, y=None)
+    net.forget_training()
+    return net
+
+
+def _module_arguments(params, encoder, train, graph):
+    Y = train[1]
+    relations = None if graph is None else relation_tensors(graph)
+    same_names = (
+        "d_model",
+        "n_heads",
+        "n_encoder_layers",
+        "n_relation_layers",
+        "n_decoder_layers",
+        "dropout",
+        "composition",
+        "architecture",
+    )
+    arguments = {name: params[name] for name in same_names}
+    arguments |= {
+        "n_tokens": encoder.n_tokens_,
+        "n_labels": Y.shape[1],
+        "relations": relations,
+        "values": encoder.has_values_,
+        "positions": encoder.positions,
+        "d_inner": params["d_inner"] or 2 * params["d_model"],
+        "prior": torch.from_numpy(np.asarray(Y.mean(axis=0), dtype=np.float32)),
+        "trained_tokens": torch.from_numpy(encoder.trained_),
+    }
+    return {
+        "module": MrMPModule,
+        **{f"module__{name}": value for name, value in arguments.items()},
+        "criterion": MrMPLoss,
+        "criterion__relations": relations,
+        "criterion__weight": params["relation_loss"],
+    }
+
+
+def _optimizer_arguments(params, dataset, n_epochs, valid):
+    n_batches = -(-len(dataset) // params["batch_size"])
+    stops_early = params["early_stopping"] and valid is not None
+    callbacks = training_callbacks(
+        lr=params["lr"],
+        lr_schedule=params["lr_schedule"],
+        n_epochs=n_epochs,
+        n_batches=n_batches,
+        patience=params["patience"] if stops_early else None,
+        progress_bar=params["progress_bar"],
+    )
+    return {
+        # Decoupled decay: without decay it is Adam itself.
+        "optimizer": torch.optim.AdamW,
+        "optimizer__weight_decay": params["weight_decay"],
+        "optimizer__foreach": True,
+        "lr": params["lr"],
+        "callbacks": callbacks + list(params["callbacks"] or []),
+    }
+
+
+def _iterator_arguments(params, seed):
+    return {
+        "batch_size": params["batch_size"],
+        "iterator_train": TokenBatches,
+        "iterator_train__rng": np.random.default_rng(seed),
+        "iterator_train__feature_dropout": params["feature_dropout"],
+        "iterator_valid": TokenBatches,
+    }
+
+
+def relation_tensors(graph):
+    """Relations of a `LabelGraph` as sparse float32 tensors (L, L), by name."""
+    tensors = {}
+    for name, adjacency in graph.relations.items():
+        coo = adjacency.tocoo()
+        places = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+        weights = torch.from_numpy(coo.data.astype(np.float32))
+        tensors[name] = torch.sparse_coo_tensor(
+            places, weights, coo.shape, check_invariants=False
+        ).coalesce()
+    return tensors

@@ -1,0 +1,39 @@
+"""The torch modules of MrMP, usable on their own. They import torch and each other.
+
+Shapes, in every docstring and comment here:
+
+====== =============================================
+B      rows of a batch
+T      tokens of the longest row of the batch
+L      labels
+d      width of embeddings, ``d_model``
+E, D   layers of encoder and decoder
+R      relations between labels
+H      attention heads
+====== =============================================
+"""
+
+from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelRelationModule
+from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
+from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer, TokenEmbedding, sinusoidal_positions
+from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
+from sklearn_mrmp.nn.model import MrMPModule
+from sklearn_mrmp.nn.relations import RelationOperator
+
+__all__ = [
+    "CompGCNLayer",
+    "DecoderLayer",
+    "Encoder",
+    "EncoderLayer",
+    "LabelFeatureDecoder",
+    "LabelRelationModule",
+    "MrMPLoss",
+    "MrMPModule",
+    "MultiHeadAttention",
+    "PositionwiseFeedForward",
+    "RelationOperator",
+    "RelationalLoss",
+    "TokenEmbedding",
+    "sinusoidal_positions",
+]

@@ -1,0 +1,209 @@
+"""The label-relation module: CompGCN layers over the label graph.
+
+PAPER section 1, "Decoder, label-relation module". Knows relation operators and torch.
+"""
+
+import torch
+from torch import nn
+
+from sklearn_mrmp.nn.relations import RelationOperator
+
+PULLING, PUSHING = "pulling", "pushing"
+
+_COMPOSITIONS = {"sum": torch.add, "sub": torch.sub, "mult": torch.mul}
+
+
+class CompGCNLayer(nn.Module):
+    """One round of messages: ``f(Σ_r Σ_{j ∈ N_r(i)} W_r φ(v_j, z_r))``, f = ReLU.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of labels and relations.
+    degrees : sequence of float
+        Mean total edge weight of each neighbourhood, which has its own weight W. W starts that
+        much smaller, so that a sum over many neighbours starts at the scale of one.
+    composition : {"sum", "sub", "mult"}, default="sum"
+        The composition φ of the *neighbour's* vector and the relation's.
+    """
+
+    def __init__(self, d_model, degrees, composition="sum"):
+        super().__init__()
+        self.compose = _COMPOSITIONS[composition]
+        self.transforms = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in degrees)
+        for transform, degree in zip(self.transforms, degrees, strict=True):
+            nn.init.xavier_uniform_(transform.weight, gain=1.0 / max(degree, 1.0))
+
+    def forward(self, v, z, operators):
+        """Pass messages.
+
+        Parameters
+        ----------
+        v : Tensor of shape (L, d)
+            Label vectors.
+        z : list of Tensor of shape (d,)
+            The relation vector of each neighbourhood.
+        operators : list of RelationOperator
+            Row i of an operator sums over the neighbours of label i.
+
+        Returns
+        -------
+        Tensor of shape (L, d)
+        """
+        # Σ_j W φ(v_j, z) = W Σ_j φ(v_j, z): summing first transforms each label once.
+        parts = zip(self.transforms, operators, z, strict=True)
+        return torch.relu(
+            sum(transform(gather(self.compose(v, z_r))) for transform, gather, z_r in parts)
+        )
+
+
+class LabelRelationModule(nn.Module):
+    """Label embeddings that know their neighbours: V^T from V^0, z and the relation graphs.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels, L.
+    d_model : int
+        Width.
+    relations : mapping of str to Tensor of shape (L, L), default=None
+        Adjacency of each named relation, dense or sparse; entry [i, j] is the weight of the edge
+        from label i to label j. With both ``"pulling"`` and ``"pushing"`` their vectors are tied,
+        z_− = −z_+. None or empty: no message passing, V^T = V^0 (the paper's ablation).
+    n_layers : int, default=2
+        Rounds of message passing.
+    composition : {"sum", "sub", "mult"}, default="sum"
+        The composition φ.
+    aggregation : {"sum", "mean"}, default="sum"
+        ``"sum"`` adds a neighbourhood's messages as the paper prints it; ``"mean"`` divides by its
+        total weight, so that hubs do not grow without bound.
+    residual : bool, default=False
+        Add V^0 to the output. A label with many neighbours is a small part of its own
+        neighbourhood; the residual keeps it distinguishable.
+
+    Notes
+    -----
+    N_r(i) holds the neighbours over original and inverse edges and i itself, under one weight W_r,
+    as in the paper. Where a relation is directed (or its two directions differ in strength) the
+    inverse edges have a weight of their own, as in CompGCN, or the direction would be lost.
+    """
+
+    def __init__(
+        self,
+        n_labels,
+        d_model,
+        relations=None,
+        *,
+        n_layers=2,
+        composition="sum",
+        aggregation="sum",
+        residual=False,
+    ):
+        super().__init__()
+        relations = dict(relations or {})
+        self.relation_names = tuple(relations)
+        self.residual = residual and bool(relations)
+        self.label_embedding = nn.Parameter(torch.empty(n_labels, d_model))
+        nn.init.xavier_normal_(self.label_embedding)
+        self.operators = nn.ModuleList()
+        self.relation_of = []  # index of the relation each operator belongs to
+        for index, adjacency in enumerate(relations.values()):
+            for operator in _neighbourhoods(adjacency, aggregation):
+                self.operators.append(operator)
+                self.relation_of.append(index)
+        degrees = [operator.mean_total for operator in self.operators]
+        self.layers = nn.ModuleList(
+            CompGCNLayer(d_model, degrees, composition) for _ in range(n_layers if relations else 0)
+        )
+        self._init_relation_vectors(d_model)
+
+    def _init_relation_vectors(self, d_model):
+        """z^0, and one W_rel between each layer and the next (none behind the last)."""
+        names = self.relation_names
+        self.tied = PULLING in names and PUSHING in names
+        self.relation_embedding = None
+        if names:
+            self.relation_embedding = nn.Parameter(torch.empty(len(names) - self.tied, d_model))
+            # Like one more label: same scale, so that φ mixes two vectors of equal weight.
+            nn.init.normal_(self.relation_embedding, std=self.label_embedding.detach().std().item())
+        self.relation_transforms = nn.ModuleList(
+            nn.Linear(d_model, d_model, bias=False) for _ in self.layers[1:]
+        )
+        for transform in self.relation_transforms:
+            nn.init.xavier_uniform_(transform.weight)
+
+    def relation_states(self):
+        """Vectors of the relations at every layer.
+
+        Returns
+        -------
+        list of Tensor of shape (R, d)
+            In the order of `relation_names`; the row of ``"pushing"`` is minus that of
+            ``"pulling"`` when both are there.
+        """
+        if not self.layers:
+            return []
+        states = [self.relation_embedding]
+        for transform in self.relation_transforms:
+            states.append(transform(states[-1]))
+        return [self._with_tie(z) for z in states]
+
+    def _with_tie(self, z):
+        if not self.tied:
+            return z
+        free = iter(z)
+        rows = {name: next(free) for name in self.relation_names if name != PUSHING}
+        rows[PUSHING] = -rows[PULLING]
+        return torch.stack([rows[name] for name in self.relation_names])
+
+    def forward(self):
+        """Return V^T, of shape (L, d)."""
+        v = self.label_embedding
+        for layer, z in zip(self.layers, self.relation_states(), strict=True):
+            v = layer(v, [z[index] for index in self.relation_of], self.operators)
+        return v + self.label_embedding if self.residual else v
+
+
+def edges(adjacency):
+    """Non-zero entries of a dense or sparse square tensor.
+
+    Returns
+    -------
+    rows, columns, weights : Tensor of shape (n_entries,)
+    """
+    sparse = adjacency.to_sparse_coo().coalesce()
+    rows, columns = sparse.indices()
+    present = sparse.values() != 0
+    return rows[present], columns[present], sparse.values()[present]
+
+
+def _neighbourhoods(adjacency, aggregation):
+    """Operators of one relation: a single one when it is symmetric, else original and inverse."""
+    size = adjacency.shape[0]
+    sources, targets, weights = edges(adjacency)
+    itself = torch.arange(size)
+    ones = torch.ones(size, dtype=weights.dtype)
+    off_diagonal = sources != targets
+    sources, targets, weights = (part[off_diagonal] for part in (sources, targets, weights))
+    # Messages flow along edges: row = receiving label, column = sending label.
+    original = (torch.cat([targets, itself]), torch.cat([sources, itself]))
+    yield _aggregator(*original, torch.cat([weights, ones]), size, aggregation)
+    if not _is_symmetric(sources, targets, weights, size):
+        yield _aggregator(sources, targets, weights, size, aggregation)
+
+
+def _is_symmetric(sources, targets, weights, size):
+    forward = torch.argsort(sources * size + targets)
+    backward = torch.argsort(targets * size + sources)
+    return bool(
+        (sources[forward] == targets[backward]).all()
+        and (targets[forward] == sources[backward]).all()
+        and (weights[forward] == weights[backward]).all()
+    )
+
+
+def _aggregator(rows, columns, weights, size, aggregation):
+    if aggregation == "mean":
+        totals = torch.zeros(size, dtype=weights.dtype).index_add(0, rows, weights)
+        weights = weights / totals[rows]
+    return RelationOperator(rows, columns, weights, size)

@@ -1,0 +1,91 @@
+"""The training loss: binary cross entropy plus the relational loss of the label embeddings.
+
+PAPER section 1, "Loss". Knows relation operators and torch.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from sklearn_mrmp.nn.compgcn import PULLING, PUSHING, edges
+from sklearn_mrmp.nn.relations import RelationOperator
+
+
+class RelationalLoss(nn.Module):
+    """Pull the embeddings of pulling labels together and push those of pushing labels apart.
+
+    The mean over labels of ``− mean_{j∈N⁺(i)} cos(v_i, v_j) + mean_{j∈N⁻(i)} cos(v_i, v_j)``; a
+    label without neighbours of a kind adds nothing for it. Other relations than pulling and
+    pushing have no place in this loss: what they should do to cosines is not known.
+
+    Parameters
+    ----------
+    relations : mapping of str to Tensor of shape (L, L), default=None
+        Adjacency of each named relation, dense or sparse.
+
+    Examples
+    --------
+    >>> import torch
+    >>> loss = RelationalLoss({"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])})
+    >>> loss(torch.tensor([[1.0, 0.0], [3.0, 0.0]]))    # parallel, as they should be
+    tensor(-1.)
+    """
+
+    def __init__(self, relations=None):
+        super().__init__()
+        relations = relations or {}
+        self.neighbour_means = nn.ModuleDict(
+            {
+                name: _neighbour_mean(relations[name])
+                for name in (PULLING, PUSHING)
+                if name in relations and edges(relations[name])[0].numel()
+            }
+        )
+
+    def forward(self, v):
+        """Loss of label embeddings (L, d), a scalar."""
+        v = F.normalize(v, dim=1)
+        loss = v.new_zeros(())
+        for name, neighbour_mean in self.neighbour_means.items():
+            cosine = (v * neighbour_mean(v)).sum(dim=1).mean()
+            loss = loss - cosine if name == PULLING else loss + cosine
+        return loss
+
+
+class MrMPLoss(nn.Module):
+    """Mean binary cross entropy plus `weight` times the relational loss.
+
+    Parameters
+    ----------
+    relations : mapping of str to Tensor of shape (L, L), default=None
+        Adjacency of each named relation.
+    weight : float, default=1.0
+        Weight of the relational loss; 0 turns it off.
+    """
+
+    def __init__(self, relations=None, weight=1.0):
+        super().__init__()
+        self.weight = weight
+        self.relational = RelationalLoss(relations if weight else None)
+
+    def forward(self, logits, y_true, label_embeddings=None):
+        """Loss of logits (B, L) against 0/1 targets (B, L), a scalar.
+
+        Without `label_embeddings` (L, d) it is the cross entropy alone, which is what validation
+        compares.
+        """
+        loss = F.binary_cross_entropy_with_logits(logits, y_true)
+        if label_embeddings is None or not self.relational.neighbour_means:
+            return loss
+        return loss + self.weight * self.relational(label_embeddings)
+
+
+def _neighbour_mean(adjacency):
+    """Operator that averages over the neighbours of each label, over edges of either direction."""
+    size = adjacency.shape[0]
+    sources, targets, _ = edges(adjacency)
+    places = torch.cat([sources * size + targets, targets * size + sources]).unique()
+    rows, columns = places // size, places % size
+    rows, columns = rows[rows != columns], columns[rows != columns]
+    counts = torch.bincount(rows, minlength=size)
+    return RelationOperator(rows, columns, 1.0 / counts[rows], size)

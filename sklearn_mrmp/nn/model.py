@@ -1,0 +1,140 @@
+"""The whole network: encoder, label-relation module, label-feature decoder and vote.
+
+PAPER section 1. Knows the other modules of `sklearn_mrmp.nn` and torch.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+from sklearn_mrmp.nn.compgcn import LabelRelationModule
+from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
+from sklearn_mrmp.nn.encoder import Encoder, TokenEmbedding
+
+
+class MrMPModule(nn.Module):
+    """Multi-relation Message Passing: token batches in, label logits out.
+
+    Parameters
+    ----------
+    n_tokens, n_labels : int
+        Number of distinct tokens (ids 1 … n_tokens, 0 is padding) and of labels.
+    relations : mapping of str to Tensor of shape (L, L), default=None
+        Label relation graphs; None leaves the relation module out.
+    values, positions : bool, default=False
+        Whether tokens carry values; whether their order means something.
+    d_model, n_heads, d_inner : int
+        Width, heads, inner width of the feed-forward blocks.
+    n_encoder_layers, n_relation_layers, n_decoder_layers : int, default=2
+        Depths.
+    dropout : float, default=0.1
+        Dropout rate.
+    composition : {"sum", "sub", "mult"}, default="sum"
+        CompGCN's composition.
+    architecture : {"default", "paper"}, default="default"
+        ``"paper"`` is the paper to the letter: messages are summed, nothing is normalised in the
+        decoder, and labels vote with the relation module's own output V^T. ``"default"`` averages
+        messages, adds V^0 back, normalises the decoder's branches, and lets labels vote with an
+        output vector and a bias of their own.
+    prior : Tensor of shape (L,), default=None
+        Share of training rows with each label; where the bias starts (``"default"`` only).
+    trained_tokens : bool Tensor of shape (n_tokens,), default=None
+        Tokens that training rows contain.
+    """
+
+    def __init__(
+        self,
+        n_tokens,
+        n_labels,
+        relations=None,
+        *,
+        values=False,
+        positions=False,
+        d_model=128,
+        n_heads=4,
+        d_inner=256,
+        n_encoder_layers=2,
+        n_relation_layers=2,
+        n_decoder_layers=2,
+        dropout=0.1,
+        composition="sum",
+        architecture="default",
+        prior=None,
+        trained_tokens=None,
+    ):
+        super().__init__()
+        literal = architecture == "paper"
+        self.n_labels, self.d_inner = n_labels, d_inner
+        self.embedding = TokenEmbedding(
+            n_tokens, d_model, values=values, positions=positions, trained=trained_tokens
+        )
+        self.encoder = Encoder(n_encoder_layers, d_model, n_heads, d_inner, dropout)
+        self.label_relations = LabelRelationModule(
+            n_labels,
+            d_model,
+            relations,
+            n_layers=n_relation_layers,
+            composition=composition,
+            aggregation="sum" if literal else "mean",
+            residual=not literal,
+        )
+        self.decoder = LabelFeatureDecoder(
+            n_decoder_layers, d_model, n_heads, d_inner, dropout, norm=not literal
+        )
+        self.output = self.bias = None
+        if not literal:
+            scale = 1.0 / math.sqrt(d_model)
+            self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
+            self.bias = nn.Parameter(_log_odds(prior, n_labels))
+
+    def forward(self, tokens, values=None, mask=None, label_embeddings=None):
+        """Compute the logits of all labels for a batch of rows.
+
+        Parameters
+        ----------
+        tokens : int64 Tensor of shape (B, T)
+            Token ids, 0 = padding.
+        values : float Tensor of shape (B, T), default=None
+            Standardised values, if tokens carry any.
+        mask : bool Tensor of shape (B, T), default=None
+            True where there is a token; None when there is no padding.
+        label_embeddings : Tensor of shape (L, d), default=None
+            V^T if it is known already, as in prediction.
+
+        Returns
+        -------
+        logits : Tensor of shape (B, L)
+            Σ_l f̂^l, the sum of the layers' votes.
+        label_embeddings : Tensor of shape (L, d)
+            V^T.
+        """
+        states = self.encoder(self.embedding(tokens, values), mask)  # E × (B, T, d)
+        v = self.label_relations() if label_embeddings is None else label_embeddings
+        decoded = self.decoder(v, states, mask)  # D × (B, L, d)
+        logits = sum(self.votes(v, decoded))
+        return (logits if self.bias is None else logits + self.bias), v
+
+    def votes(self, v, decoded):
+        """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ V^T).
+
+        Parameters
+        ----------
+        v : Tensor of shape (L, d)
+            V^T.
+        decoded : list of Tensor of shape (B, L, d)
+            U^1 … U^D.
+
+        Returns
+        -------
+        list of Tensor of shape (B, L)
+        """
+        weight = v if self.output is None else self.output
+        return [(u * weight).sum(dim=-1) for u in decoded]
+
+
+def _log_odds(prior, n_labels):
+    """Logits of label frequencies, finite also for labels never or always present."""
+    if prior is None:
+        return torch.zeros(n_labels)
+    return torch.logit(prior.to(torch.float32), eps=1e-4)

@@ -1,0 +1,85 @@
+"""A label relation as a linear operator: dense when small or full, sparse otherwise.
+
+The graph enters the network only through these operators. They are constants: buffers that move
+with the module and have no gradient. Leaf module: torch alone.
+"""
+
+import torch
+from torch import nn
+
+# Below this many labels a dense product is faster than a sparse one whatever the density.
+_ALWAYS_DENSE_BELOW = 256
+# From this share of non-zeros on, a dense product wins at any size.
+_DENSE_FROM_DENSITY = 0.1
+
+
+class _SparseProduct(torch.autograd.Function):
+    """A @ x for constant sparse A, with Aᵀ at hand for the backward pass."""
+
+    @staticmethod
+    def forward(ctx, x, matrix, transpose):
+        ctx.transpose = transpose
+        return matrix @ x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return ctx.transpose @ grad.contiguous(), None, None
+
+
+class RelationOperator(nn.Module):
+    """Multiply by a constant matrix given by its non-zero entries.
+
+    Parameters
+    ----------
+    rows, columns : int64 Tensor of shape (n_entries,)
+        Where the entries are; each place at most once.
+    weights : float Tensor of shape (n_entries,)
+        Their values.
+    size : int
+        The matrix is (size, size).
+
+    Examples
+    --------
+    >>> import torch
+    >>> operator = RelationOperator(torch.tensor([0]), torch.tensor([1]), torch.tensor([2.0]), 2)
+    >>> operator(torch.tensor([[1.0], [10.0]]))    # row 0 receives twice row 1
+    tensor([[20.],
+            [ 0.]])
+    """
+
+    def __init__(self, rows, columns, weights, size):
+        super().__init__()
+        self.size = size
+        weights = weights.to(torch.float32)
+        n_entries = len(weights)
+        self.mean_total = float(weights.sum()) / size
+        self.is_dense = size < _ALWAYS_DENSE_BELOW or n_entries >= _DENSE_FROM_DENSITY * size**2
+        if self.is_dense:
+            matrix = torch.zeros(size, size)
+            matrix[rows, columns] = weights
+            self.register_buffer("matrix", matrix)
+        else:
+            self._register_csr("forward", rows, columns, weights)
+            self._register_csr("backward", columns, rows, weights)
+
+    def _register_csr(self, name, rows, columns, weights):
+        """Keep a CSR matrix as three plain buffers, which every file format can hold."""
+        order = torch.argsort(rows * self.size + columns)
+        counts = torch.bincount(rows, minlength=self.size)
+        starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        self.register_buffer(f"{name}_starts", starts)
+        self.register_buffer(f"{name}_columns", columns[order])
+        self.register_buffer(f"{name}_weights", weights[order])
+
+    def _csr(self, name):
+        starts, columns, weights = (
+            getattr(self, f"{name}_{part}") for part in ("starts", "columns", "weights")
+        )
+        size = (self.size, self.size)
+        return torch.sparse_csr_tensor(starts, columns, weights, size, check_invariants=False)
+
+    def forward(self, x):
+        """Map label vectors (L, d) to (L, d)."""
+        if self.is_dense:
+            return self.matrix @ x
+        return _SparseProduct.apply(x, self._csr("forward"), self._csr("backward"))

@@ -1,0 +1,8 @@
+"""``python -m sklearn_mrmp``."""
+
+import sys
+
+from sklearn_mrmp._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

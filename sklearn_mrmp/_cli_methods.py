@@ -1,0 +1,100 @@
+"""The classifiers that ``python -m sklearn_mrmp compare`` knows by name, ready for each data set.
+
+Classifiers are imported when they are asked for: comparing classical ones loads no torch here.
+"""
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from sklearn_mrmp._problem_transformation import (
+    ConstantTolerantLogisticRegression,
+    LabelPowersetClassifier,
+)
+
+
+def _mrmp(dataset):
+    from sklearn_mrmp._mrmp import MrMPClassifier
+
+    return MrMPClassifier()
+
+
+def _mrmp_paper(dataset):
+    from sklearn_mrmp._mrmp import MrMPClassifier
+
+    return MrMPClassifier.paper(dataset)
+
+
+def _mrmp_no_graph(dataset):
+    from sklearn_mrmp._mrmp import MrMPClassifier
+
+    return MrMPClassifier(relations=None)
+
+
+def _mlknn(dataset):
+    from sklearn_mrmp._mlknn import MLKNNClassifier
+
+    return MLKNNClassifier()
+
+
+def _mlaram(dataset):
+    from sklearn_mrmp._mlaram import MLARAMClassifier
+
+    return MLARAMClassifier()
+
+
+def _binary_relevance(dataset):
+    return make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression(max_iter=1000)))
+
+
+def _classifier_chain(dataset):
+    link = ConstantTolerantLogisticRegression(max_iter=1000)
+    return make_pipeline(MaxAbsScaler(), ClassifierChain(link, order="random"))
+
+
+def _label_powerset(dataset):
+    return make_pipeline(MaxAbsScaler(), LabelPowersetClassifier(LogisticRegression(max_iter=100)))
+
+
+METHODS = {
+    "mrmp": (_mrmp, "MrMP with this package's defaults"),
+    "mrmp-paper": (_mrmp_paper, "MrMP with the paper's network and settings"),
+    "mrmp-no-graph": (_mrmp_no_graph, "MrMP without the label-relation module (ablation)"),
+    "mlknn": (_mlknn, "ML-KNN"),
+    "mlaram": (_mlaram, "ML-ARAM"),
+    "br-lr": (_binary_relevance, "binary relevance: one logistic regression per label"),
+    "cc": (_classifier_chain, "a classifier chain of logistic regressions, in random order"),
+    "lp": (_label_powerset, "label powerset: logistic regression over label sets"),
+}
+
+
+def make_method(name, dataset, *, text=False):
+    """Return the classifier of that name for a data set.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+    dataset : str
+        Name of the data set, for settings that depend on it.
+    text : bool, default=False
+        Whether the rows are raw texts. They become sublinear tf-idf features in a pipeline;
+        ``"mrmp-paper"`` reads them as sequences of tokens, as the paper does.
+
+    Returns
+    -------
+    estimator : classifier or Pipeline
+    """
+    if name not in METHODS:
+        raise ValueError(f"Unknown method {name!r}; the known ones are {', '.join(METHODS)}.")
+    estimator = METHODS[name][0](dataset)
+    if not text:
+        return estimator
+    if name == "mrmp-paper":
+        from sklearn_mrmp._text import TokenSequenceVectorizer
+
+        return make_pipeline(TokenSequenceVectorizer(), estimator)
+    return make_pipeline(TfidfVectorizer(sublinear_tf=True, min_df=2), estimator)

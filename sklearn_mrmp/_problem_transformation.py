@@ -1,0 +1,106 @@
+"""The problem transformations that multi-label papers argue from, for comparisons.
+
+Binary relevance and classifier chains are scikit-learn's. It has no label powerset, and its chains
+stop at a label that never occurs in the training rows; both are mended here.
+"""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_mrmp._base import BaseMultilabelClassifier
+
+
+class ConstantTolerantLogisticRegression(LogisticRegression):
+    """Logistic regression that also accepts a 0/1 target with one value only.
+
+    Then it predicts that value with a probability of almost 1. Labels that occur in no training
+    row are common in multi-label data, and `ClassifierChain` has no place for them otherwise.
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit; a constant 0/1 target gives a constant prediction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            0/1 target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : ConstantTolerantLogisticRegression
+        """
+        values = np.unique(y)
+        if len(values) > 1:
+            return super().fit(X, y, sample_weight)
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_ = X.shape[1]
+        self.coef_ = np.zeros((1, X.shape[1]))
+        self.intercept_ = np.array([16.0 if values[0] else -16.0])
+        self.n_iter_ = np.array([0])
+        return self
+
+
+class LabelPowersetClassifier(BaseMultilabelClassifier):
+    """Label powerset: each label set of the training rows is a class of one multiclass problem.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        Solves the multiclass problem.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier of label sets.
+    label_sets_ : ndarray of shape (n_label_sets, n_labels), int32
+        The label set of each class.
+
+    Notes
+    -----
+    The probability of a label is the sum of those of the label sets that contain it. A label set
+    that no training row has is never the most probable one, and their number grows with the data:
+    what multi-label classifiers that use relations of labels try to avoid.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_mrmp._problem_transformation import LabelPowersetClassifier
+    >>> X, Y = [[0.0], [0.1], [1.0], [1.1]], [[1, 0, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    >>> LabelPowersetClassifier(LogisticRegression(C=100)).fit(X, Y).predict([[0.2], [0.9]])
+    array([[1, 0, 0],
+           [0, 1, 1]])
+    """
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        """Fit the multiclass problem.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 label matrix.
+
+        Returns
+        -------
+        self : LabelPowersetClassifier
+        """
+        X, Y = self._validate_fit(X, y)
+        self.label_sets_, codes = np.unique(Y.toarray(), axis=0, return_inverse=True)
+        if len(self.label_sets_) > 1:
+            self.estimator_ = clone(self.estimator).fit(X, codes.ravel())
+        return self
+
+    def _label_probabilities(self, X):
+        X = self._validate_input(X)
+        if len(self.label_sets_) == 1:
+            return np.repeat(self.label_sets_.astype(float), X.shape[0], axis=0)
+        return np.clip(self.estimator_.predict_proba(X) @ self.label_sets_, 0, 1)

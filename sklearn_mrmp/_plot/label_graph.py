@@ -1,0 +1,218 @@
+"""`LabelGraphDisplay`: a label graph as a picture, in scikit-learn's Display style.
+
+The public face; what is drawn is chosen in `_graph_selection`, and drawn by `_graph_network` and
+`_graph_matrix`. Knows no estimator beyond its attribute ``label_graph_``.
+"""
+
+from numbers import Integral
+
+from sklearn_mrmp._label_graph import label_graph
+from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._plot._graph_matrix import draw_matrix
+from sklearn_mrmp._plot._graph_network import draw_network, node_positions
+from sklearn_mrmp._plot._graph_selection import (
+    check_drawn_relations,
+    select_edges,
+    select_labels,
+)
+
+_MAX_LABELS = {"network": 40, "matrix": 1000}
+_FIGURE_SIZE = {"network": (8, 8), "matrix": (10, 7.5)}  # names and colour bar beside the matrix
+
+
+class LabelGraphDisplay:
+    """Picture of a label graph.
+
+    Make it with `from_estimator`, `from_graph` or `from_labels`; `plot` draws it again with other
+    options.
+
+    Parameters
+    ----------
+    graph : LabelGraph
+        The graph to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the graph was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    drawn_graph_ : LabelGraph
+        The part of the graph that was drawn.
+    edges_ : list of FancyArrowPatch
+        The edges of a network, weakest first within each relation; None for a matrix.
+    image_ : matplotlib AxesImage
+        The heat map of a matrix; None for a network.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+    >>> Y = [[1, 1, 0], [1, 1, 0], [0, 0, 1]] * 4
+    >>> display = LabelGraphDisplay.from_labels(Y, label_names=["sea", "ship", "desert"])
+    >>> len(display.edges_)
+    3
+    """
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    @classmethod
+    def from_graph(cls, graph, **plot_options):
+        """Draw a label graph.
+
+        Parameters
+        ----------
+        graph : LabelGraph
+            The graph to draw.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : LabelGraphDisplay
+            The drawn display.
+        """
+        return cls(graph).plot(**plot_options)
+
+    @classmethod
+    def from_estimator(cls, estimator, **plot_options):
+        """Draw the label graph of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : MrMPClassifier
+            A fitted classifier, with the attribute ``label_graph_``.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : LabelGraphDisplay
+            The drawn display.
+        """
+        name = type(estimator).__name__
+        if not hasattr(estimator, "label_graph_"):
+            raise ValueError(f"This {name} has no label_graph_; pass a fitted MrMPClassifier.")
+        if estimator.label_graph_ is None:
+            raise ValueError(f"This {name} was fitted without a label graph (relations=None).")
+        return cls.from_graph(estimator.label_graph_, **plot_options)
+
+    @classmethod
+    def from_labels(
+        cls,
+        Y,
+        *,
+        alpha=0.05,
+        correction=None,
+        edge_weight="binary",
+        min_count=0,
+        label_names=None,
+        **plot_options,
+    ):
+        """Learn the label graph of a label matrix and draw it.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 label matrix.
+        alpha, correction, edge_weight, min_count, label_names
+            Passed to `label_graph`.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : LabelGraphDisplay
+            The drawn display.
+        """
+        graph = label_graph(
+            Y,
+            alpha=alpha,
+            correction=correction,
+            edge_weight=edge_weight,
+            min_count=min_count,
+            label_names=label_names,
+        )
+        return cls.from_graph(graph, **plot_options)
+
+    def plot(
+        self,
+        *,
+        ax=None,
+        kind="network",
+        relations=None,
+        labels=None,
+        max_labels=None,
+        max_edges=None,
+        layout="circular",
+    ):
+        """Draw the graph.
+
+        Node size is the frequency of a label; the width of an edge is its weight or, when all
+        weights are 1, the strength of the association (phi coefficient). Relations that differ
+        by direction get arrows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+        kind : {"network", "matrix"}, default="network"
+            Nodes and edges; or a heat map of all labels ordered by clustering, for hundreds.
+        relations : str or sequence of str, default=None
+            The relations to draw; all when None.
+        labels : sequence of str or int, default=None
+            The labels to draw, by name or index; when None, the `max_labels` most frequent labels
+            that have an edge.
+        max_labels : int, default=None
+            Most labels to draw when `labels` is None: 40 in a network and 1000 in a matrix.
+        max_edges : int, default=None
+            Most edges per relation in a network, the strongest; as many as labels when None.
+        layout : {"circular", "spring"}, mapping or callable, default="circular"
+            Where the nodes of a network go: around a circle with related labels side by side;
+            pulled together by springs; as a mapping of label name to (x, y) says; or as a
+            callable says that takes the graph and returns such a mapping.
+
+        Returns
+        -------
+        display : LabelGraphDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        if kind not in _MAX_LABELS:
+            raise ValueError(f"kind must be 'network' or 'matrix', got {kind!r}.")
+        for name, value in (("max_labels", max_labels), ("max_edges", max_edges)):
+            if value is not None and (not isinstance(value, Integral) or value < 1):
+                raise ValueError(f"{name} must be None or an integer above 0, got {value!r}.")
+        relations = check_drawn_relations(self.graph, relations)
+        graph = select_labels(self.graph, relations, labels, max_labels or _MAX_LABELS[kind])
+        self._set_axes(ax, kind)
+        self.edges_ = self.image_ = None
+        if kind == "matrix":
+            self.image_ = draw_matrix(self.ax_, graph, relations)
+        else:
+            self.edges_ = self._draw_network(graph, relations, layout, max_edges)
+        self.drawn_graph_ = graph
+        self._set_title(graph)
+        return self
+
+    def _set_axes(self, ax, kind):
+        if ax is None:
+            plt = import_optional("matplotlib.pyplot", "plot")
+            _, ax = plt.subplots(figsize=_FIGURE_SIZE[kind], layout="compressed")
+        self.ax_, self.figure_ = ax, ax.figure
+
+    def _draw_network(self, graph, relations, layout, max_edges):
+        max_edges = max_edges or max(graph.n_labels, 1)
+        edges = [select_edges(graph, name, max_edges) for name in relations]
+        positions = node_positions(graph, relations, layout)
+        radial = isinstance(layout, str) and layout == "circular"
+        return draw_network(self.ax_, graph, edges, positions, radial_names=radial)
+
+    def _set_title(self, graph):
+        whole = self.graph.n_labels
+        shown = (
+            f"{whole} labels" if graph.n_labels == whole else f"{graph.n_labels} of {whole} labels"
+        )
+        samples = "" if graph.n_samples is None else f", {graph.n_samples} samples"
+        self.ax_.set_title(f"Label graph: {shown}{samples}", fontsize=11)

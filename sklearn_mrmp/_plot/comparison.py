@@ -151,12 +151,19 @@ class ComparisonDisplay:
         ax.margins(x=0.15)
 
     def _plot_times(self, ax):
-        ax.barh(np.arange(len(self.methods)), np.nan_to_num(self.fit_times), 0.5, color="#888888")
-        if np.nanmax(np.append(self.fit_times, 0)) > 0:
+        # Points and not bars: the length of a bar means nothing on a logarithmic axis.
+        rows = np.arange(len(self.methods))
+        ax.plot(self.fit_times, rows, "o", color="#555555")
+        for row, seconds in zip(rows, self.fit_times, strict=True):
+            if seconds > 0:
+                text = f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
+                ax.annotate(text, (seconds, row), (0, 6), textcoords="offset points", ha="center")
+        if np.nan_to_num(self.fit_times).max(initial=0) > 0:
             ax.set_xscale("log")
         ax.set_title("fit time")
         ax.set_xlabel("seconds")
         ax.grid(axis="x", alpha=0.3)
+        ax.margins(x=0.25)
 
     def _label_methods(self):
         for ax in self.axes_:

@@ -271,6 +271,7 @@ def test_bad_input_is_refused(data, change, error, message):
         compare_classifiers(**arguments, isolate=False)
 
 
+@pytest.mark.slow
 def test_each_run_has_a_process_of_its_own_with_its_own_memory(data):
     class Eater(ClassifierMixin, BaseEstimator):
         def __init__(self, megabytes=0, die=False):

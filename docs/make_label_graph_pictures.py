@@ -32,10 +32,10 @@ def load_graphs(data_home):
 
 
 def save_small(figure, path):
-    """Save as a PNG of few colours, a third of the size of the usual one."""
+    """Save as a PNG of few colours, less than half the size of the usual one."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=80, bbox_inches="tight")
-    image = Image.open(buffer).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    image = Image.open(buffer).convert("RGB").quantize(160, dither=Image.Dither.NONE)
     image.save(path, optimize=True)
 
 

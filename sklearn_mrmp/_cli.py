@@ -27,7 +27,7 @@ def main(argv=None):
     Returns
     -------
     status : int
-        0, or 1 when a classifier failed or the data could not be read.
+        0; 1 when a classifier failed or the data could not be read; 130 when interrupted.
     """
     arguments = _parser().parse_args(argv)
     try:
@@ -35,6 +35,9 @@ def main(argv=None):
     except (OSError, ValueError, ImportError) as error:
         sys.stderr.write(f"sklearn_mrmp: {error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("sklearn_mrmp: interrupted; the same command resumes\n")
+        return 130
 
 
 def _parser():

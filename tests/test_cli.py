@@ -111,6 +111,15 @@ def test_missing_data_is_reported_without_a_traceback(tmp_path, capsys):
     assert "holds no *.sgm files" in capsys.readouterr().err
 
 
+def test_an_interruption_says_how_to_go_on(home, tmp_path, capsys, monkeypatch):
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_cli, "compare_classifiers", interrupt)
+    assert run("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out") == 130
+    assert "the same command resumes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

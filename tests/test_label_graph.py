@@ -14,6 +14,7 @@ from scipy.stats import chi2_contingency
 
 from sklearn_mrmp import _optional
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
+from sklearn_mrmp.datasets import make_related_labels
 
 NAMES = ["sea", "ship", "beach", "desert", "never", "always"]
 
@@ -154,6 +155,14 @@ def test_bad_options_are_named_in_the_error(Y, option):
         else f"{next(iter(option))} must be .*{value}",
     ):
         label_graph(Y, **option)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_relations_are_recovered(seed):
+    _, Y, planted = make_related_labels(random_state=seed)
+    recovery = planted.recovery(label_graph(Y, correction="fdr_bh"))
+    assert recovery.precision >= 0.85
+    assert recovery.recall >= 0.95
 
 
 # --- the value object

@@ -5,7 +5,7 @@ which of them serves which metric, and nothing of any classifier.
 """
 
 from sklearn_mrmp._expected_f1_rule import ExpectedF1Rule
-from sklearn_mrmp._label_set_rule import LabelSetRule
+from sklearn_mrmp._label_set_rule import LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule
 from sklearn_mrmp._threshold_rules import (
     AtLeastOneRule,
     GlobalThresholdRule,
@@ -13,24 +13,36 @@ from sklearn_mrmp._threshold_rules import (
     TopKRule,
 )
 from sklearn_mrmp._threshold_sweep import METRICS
-from sklearn_mrmp._thresholds import check_labels_and_scores, check_metrics
+from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, check_metrics
 
+# The candidates for each metric; of several, the best on the validation rows is kept.
 _OPTIMAL = {
-    "accuracy": LabelSetRule,
-    "f1_samples": ExpectedF1Rule,
-    "f1_micro": GlobalThresholdRule,
-    "f1_macro": LabelThresholdRule,
+    "accuracy": (LabelSetRule,),
+    "f1_samples": (LabelSetF1Rule, ExpectedF1Rule),
+    "f1_micro": (GlobalThresholdRule,),
+    "f1_macro": (LabelThresholdRule,),
 }
 
-_NAMED = {
-    "threshold": GlobalThresholdRule,
-    "top_k": TopKRule,
-    "at_least_one": AtLeastOneRule,
+_LABEL_SETS = {
+    "accuracy": (LabelSetRule,),
+    "f1_samples": (LabelSetF1Rule,),
+    "f1_micro": (LabelSetMarginalRule,),
+    "f1_macro": (LabelSetMarginalRule,),
 }
+
+DECISIONS = {
+    "optimal": _OPTIMAL,
+    "label_sets": _LABEL_SETS,
+    "threshold": dict.fromkeys(METRICS, (GlobalThresholdRule,)),
+    "top_k": dict.fromkeys(METRICS, (TopKRule,)),
+    "at_least_one": dict.fromkeys(METRICS, (AtLeastOneRule,)),
+}
+
+_NEED_LOGITS = (ExpectedF1Rule, LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule)
 
 
 def fit_decision_rules(
-    Y_valid, P_valid, *, Y_train=None, label_graph=None, decision="optimal", metrics=METRICS
+    Y_valid, P_valid, *, Y_train=None, decision="optimal", metrics=METRICS, from_logits=False
 ):
     """Fit the decision rule of each metric on validation rows.
 
@@ -43,16 +55,22 @@ def fit_decision_rules(
     Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
         Labels of the other training rows. None when there are none, as with out-of-fold
         probabilities of all rows.
-    label_graph : LabelGraph, default=None
-        Relations of the labels, for rules that use them.
-    decision : {"optimal", "threshold", "top_k", "at_least_one"}, default="optimal"
-        ``"optimal"`` is the rule made for the metric: the best label set seen in training for
-        ``"accuracy"``, the highest expected F1 of each row for ``"f1_samples"``, one cut for
-        ``"f1_micro"``, shrunk cuts of each label for ``"f1_macro"``. ``"threshold"`` is the best
-        single cut, ``"top_k"`` the best fixed number of labels, ``"at_least_one"`` the best
-        single cut when the best label of each row is predicted in any case.
+    decision : str, default="optimal"
+        - ``"optimal"``: the rule made for the metric. ``"accuracy"``: the most probable label
+          set seen in training; ``"f1_samples"``: the highest expected F1 of each row;
+          ``"f1_micro"``: one cut; ``"f1_macro"``: one cut for each label, drawn towards one for
+          all.
+        - ``"threshold"``: the best single cut for the metric.
+        - ``"label_sets"``: all metrics from the distribution over the label sets seen in
+          training; for ``"f1_micro"`` and ``"f1_macro"`` a cut of the labels' probabilities
+          under it.
+        - ``"top_k"``: the best fixed number of labels.
+        - ``"at_least_one"``: the best single cut when the best label of each row is predicted
+          in any case.
     metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
         Names of the metrics.
+    from_logits : bool, default=False
+        Whether scores are logits or margins (of `decision_function`) instead of probabilities.
 
     Returns
     -------
@@ -60,6 +78,11 @@ def fit_decision_rules(
         By metric. ``rule.decide(P)`` returns a bool ndarray of the shape of ``P``;
         ``rule.validation_score`` is the metric on the validation rows, a little optimistic since
         the rule was tuned on them.
+
+    Notes
+    -----
+    A rule is a small object that can be pickled. Those of label sets hold the distinct sets of
+    the training rows, at most the 10,000 most frequent, and their counts.
 
     Examples
     --------
@@ -72,9 +95,22 @@ def fit_decision_rules(
     array([[1, 1, 0]])
     """
     metrics = check_metrics(metrics)
-    if decision != "optimal" and decision not in _NAMED:
-        known = ", ".join(["optimal", *_NAMED])
-        raise ValueError(f"Unknown decision {decision!r}; the known ones are {known}.")
+    if decision not in DECISIONS:
+        raise ValueError(
+            f"Unknown decision {decision!r}; the known ones are {', '.join(DECISIONS)}."
+        )
     Y, P = check_labels_and_scores(Y_valid, P_valid)
-    rules = {name: _NAMED.get(decision, _OPTIMAL[name])(metric=name) for name in metrics}
-    return {name: rule.fit(Y, P, Y_train) for name, rule in rules.items()}
+    Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
+    return {
+        name: _best_rule(DECISIONS[decision][name], name, from_logits, (Y, P, Y_train))
+        for name in metrics
+    }
+
+
+def _best_rule(candidates, metric, from_logits, data):
+    """Fit the candidates and keep the one of highest validation score; the first of equals."""
+    rules = []
+    for candidate in candidates:
+        options = {"from_logits": from_logits} if candidate in _NEED_LOGITS else {}
+        rules.append(candidate(metric=metric, **options).fit(*data))
+    return max(rules, key=lambda rule: rule.validation_score)

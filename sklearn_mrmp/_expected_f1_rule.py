@@ -4,10 +4,13 @@ Probabilities of independent labels are all it needs; a temperature tuned on val
 over- and underconfident ones. Knows numpy and `_expected_f1`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from sklearn_mrmp._expected_f1 import top_k_by_expected_f1
+from sklearn_mrmp._label_set_model import to_logits
 from sklearn_mrmp._threshold_rules import falling_ranks
 from sklearn_mrmp._threshold_sweep import metric_value
 from sklearn_mrmp._thresholds import check_labels_and_scores
@@ -17,6 +20,7 @@ _TUNING_ROWS = 5_000
 _ROWS_AT_ONCE = 10_000
 
 
+@dataclass(eq=False)
 class ExpectedF1Rule:
     """Predict the top labels of each row, as many as maximise the expected F1.
 
@@ -31,6 +35,8 @@ class ExpectedF1Rule:
         Whether a row may get no label at all.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_samples"
         What the temperature maximises.
+    from_logits : bool, default=False
+        Whether scores are logits or margins instead of probabilities.
 
     Attributes
     ----------
@@ -49,11 +55,11 @@ class ExpectedF1Rule:
            [1, 0, 1]])
     """
 
-    def __init__(self, method="exact", temperature=None, allow_empty=False, metric="f1_samples"):
-        self.method = method
-        self.temperature = temperature
-        self.allow_empty = allow_empty
-        self.metric = metric
+    method: str = "exact"
+    temperature: float | None = None
+    allow_empty: bool = False
+    metric: str = "f1_samples"
+    from_logits: bool = False
 
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Choose the temperature; `Y_train` is not used."""
@@ -81,11 +87,6 @@ class ExpectedF1Rule:
 
     def _decide_chunk(self, P):
         falling = -np.sort(-P.astype(np.float64), axis=1)
-        falling = expit(safe_logit(falling) / self.temperature_)
+        falling = expit(to_logits(falling, self.from_logits) / self.temperature_)
         sizes = top_k_by_expected_f1(falling, method=self.method, allow_empty=self.allow_empty)
         return falling_ranks(P) <= sizes[:, None]
-
-
-def safe_logit(P):
-    """Logits, finite for probabilities of 0 and 1 too."""
-    return logit(np.clip(P, 1e-7, 1 - 1e-7))

@@ -1,45 +1,82 @@
-"""Decision rule for `accuracy`: the most probable of the label sets seen in training.
+"""Decision rules from the distribution over label sets seen in training.
 
-A row is right only when its whole label set is, and most sets that labels could form never occur.
-The rule maximises, over the sets S seen in training,
-
-    Σ_{i in S} (logit p_i + bias) + prior · log count(S)
-
-with `bias` and `prior` tuned on validation rows. One sparse product scores all sets. Knows numpy
-and scipy.
+`LabelSetRule` predicts the most probable set, for `accuracy`; `LabelSetF1Rule` the labels of
+highest expected F1, for `f1_samples`; `LabelSetMarginalRule` cuts the probabilities of labels under
+that distribution, for the other metrics. Knows numpy and `_label_set_model`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-import scipy.sparse as sp
 
-from sklearn_mrmp._expected_f1_rule import safe_logit
+from sklearn_mrmp._label_set_model import fit_label_sets, to_logits
 from sklearn_mrmp._threshold_sweep import metric_value
-from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores
+from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, tune_thresholds
 
-_BIASES = np.arange(-2.0, 4.01, 0.5)
-_PRIORS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5])
-_CHUNK_NUMBERS = 4_000_000
-_TUNING_NUMBERS = 20_000_000
+MAX_SETS = 10_000
+
+# Labels of a row that are looked at beyond the size of the largest set.
+_SHORTLIST = 24
+
+_ROWS_AT_ONCE = 1_000
 
 
-class LabelSetRule:
+class _LabelSetBase:
+    """Fits the label-set model; a subclass says how label sets follow from it."""
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        """Collect the label sets and fit the model on the validation rows.
+
+        Parameters
+        ----------
+        Y_valid : {array-like, sparse matrix} of shape (n_valid, n_labels)
+            Labels of the validation rows.
+        P_valid : array-like of shape (n_valid, n_labels)
+            Their probabilities.
+        Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
+            Labels of rows besides the validation rows. None when there are no others, as with
+            out-of-fold probabilities of all training rows: then each validation row is judged
+            by the label sets of the others.
+
+        Returns
+        -------
+        self : object
+            The fitted rule.
+        """
+        Y, P = check_labels_and_scores(Y_valid, P_valid)
+        Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
+        Z = to_logits(P, self.from_logits)
+        validation_model, own, self.model_ = fit_label_sets(Y, Z, Y_train, self.max_sets)
+        self._tune(Y, validation_model, Z, own)
+        decided = self._decide(validation_model, Z, own)
+        self.validation_score = metric_value(Y, decided, self.metric)
+        return self
+
+    def _tune(self, Y, model, Z, own):
+        """Choose further constants on the validation rows."""
+
+    def decide(self, P):
+        """Return the predicted labels, bool ndarray of the shape of `P`."""
+        return self._decide(self.model_, to_logits(P, self.from_logits), None)
+
+
+@dataclass(eq=False)
+class LabelSetRule(_LabelSetBase):
     """Predict the most probable label set among those seen in training.
 
     Parameters
     ----------
-    max_sets : int, default=20000
-        Number of label sets that are kept, the most frequent ones.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="accuracy"
-        What the constants maximise on the validation rows.
+        The metric of `validation_score`.
+    from_logits : bool, default=False
+        Whether scores are logits or margins instead of probabilities.
+    max_sets : int, default=10000
+        Number of label sets that are kept, the most frequent ones.
 
     Attributes
     ----------
-    sets_ : csr_array of shape (n_sets, n_labels)
-        The label sets.
-    log_counts_ : ndarray of shape (n_sets,)
-        Logarithm of their frequency.
-    bias_, prior_ : float
-        The tuned constants.
+    model_ : LabelSetModel
+        The sets, their counts and the fitted coefficients.
     validation_score : float
         The metric on the validation rows.
 
@@ -53,100 +90,141 @@ class LabelSetRule:
     array([[1, 1, 0]])
     """
 
-    def __init__(self, max_sets=20_000, metric="accuracy"):
-        self.max_sets = max_sets
-        self.metric = metric
+    metric: str = "accuracy"
+    from_logits: bool = False
+    max_sets: int = MAX_SETS
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Collect the label sets and tune the constants.
-
-        Parameters
-        ----------
-        Y_valid : {array-like, sparse matrix} of shape (n_valid, n_labels)
-            Labels of the validation rows.
-        P_valid : array-like of shape (n_valid, n_labels)
-            Their probabilities.
-        Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
-            Labels of rows besides the validation rows. None when there are no others, as with
-            out-of-fold probabilities of all training rows: then each validation row is tuned as
-            if its own label set had been seen once less.
-
-        Returns
-        -------
-        self : LabelSetRule
-            The fitted rule.
-        """
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        Y_train = Y[:0] if Y_train is None else check_labels(Y_train, "Y_train")
-        own = len(Y_train) == 0
-        seen = Y if own else Y_train
-        self.sets_, counts, index = distinct_sets(seen, self.max_sets)
-        step = -(-len(P) * len(counts) // _TUNING_NUMBERS)
-        self._tune(Y[::step], P[::step], counts, index[::step] if own else None)
-        self.sets_, counts, _ = distinct_sets(np.vstack([Y_train, Y]), self.max_sets)
-        self.log_counts_ = np.log(counts)
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
-
-    def _tune(self, Y, P, counts, own):
-        best = (-1.0,)
-        base = safe_logit(P) @ self.sets_.T
-        sizes = self.sets_.sum(axis=1)
-        log_counts = np.log(counts)
-        for prior in _PRIORS:
-            for bias in _BIASES:
-                scores = base + (bias * sizes + prior * log_counts)
-                if own is not None:
-                    self._leave_one_out(scores, counts, own, prior)
-                decided = self._members(scores.argmax(axis=1))
-                value = metric_value(Y, decided, self.metric)
-                if value > best[0] + 1e-12:
-                    best = (value, bias, prior)
-        self.bias_, self.prior_ = float(best[1]), float(best[2])
-
-    def _leave_one_out(self, scores, counts, own, prior):
-        rows = np.flatnonzero(own >= 0)
-        sets = own[rows]
-        with np.errstate(divide="ignore"):
-            less = np.log(counts[sets] - 1) - np.log(counts[sets])
-        alone = np.isneginf(less)
-        scores[rows, sets] += np.where(alone, -1e30, prior * np.where(alone, 0, less))
-
-    def _members(self, chosen):
-        return self.sets_[chosen].toarray().astype(bool)
-
-    def decide(self, P):
-        """Return the predicted labels, bool ndarray of the shape of `P`."""
-        P = np.asarray(P)
-        decided = np.empty(P.shape, dtype=bool)
-        size = max(1, _CHUNK_NUMBERS // self.sets_.shape[0])
-        constant = self.bias_ * self.sets_.sum(axis=1) + self.prior_ * self.log_counts_
-        for start in range(0, len(P), size):
-            rows = slice(start, start + size)
-            scores = safe_logit(P[rows]) @ self.sets_.T + constant
-            decided[rows] = self._members(scores.argmax(axis=1))
+    def _decide(self, model, Z, own):
+        decided = np.empty(Z.shape, dtype=bool)
+        for rows, scores in model.scores(Z, own):
+            decided[rows] = model.sets[scores.argmax(axis=0)].toarray()
         return decided
 
 
-def distinct_sets(Y, max_sets):
-    """Distinct rows of a bool matrix, the most frequent ones.
+@dataclass(eq=False)
+class LabelSetMarginalRule(_LabelSetBase):
+    """Cut the probability of each label under the distribution over label sets.
 
-    Returns
-    -------
-    sets : csr_array of shape (n_sets, n_labels)
-        The rows, float32 ones.
-    counts : int ndarray of shape (n_sets,)
-        How often they occur.
-    index : int ndarray of shape (n_samples,)
-        Which set each row of `Y` is; -1 for those not kept.
+    Parameters
+    ----------
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
+        What the cut maximises on the validation rows.
+    from_logits : bool, default=False
+        Whether scores are logits or margins instead of probabilities.
+    max_sets : int, default=10000
+        Number of label sets that are kept, the most frequent ones.
+
+    Attributes
+    ----------
+    model_ : LabelSetModel
+        The sets, their counts and the fitted coefficients.
+    threshold : float
+        The cut.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp._label_set_rule import LabelSetMarginalRule
+    >>> Y_train = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> rule = LabelSetMarginalRule().fit([[1, 1, 0]], [[0.9, 0.4, 0.3]], Y_train)
+    >>> rule.decide(np.array([[0.9, 0.4, 0.3]])).astype(int)
+    array([[1, 1, 0]])
     """
-    packed = np.packbits(Y, axis=1)
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, index, counts = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.lexsort((first, -counts))[:max_sets]
-    position = np.full(len(counts), -1)
-    position[order] = np.arange(len(order))
-    sets = sp.csr_array(Y[first[order]], dtype=np.float32)
-    return sets, counts[order], position[index.ravel()]
+
+    metric: str = "f1_micro"
+    from_logits: bool = False
+    max_sets: int = MAX_SETS
+
+    def _tune(self, Y, model, Z, own):
+        tuned = tune_thresholds(Y, self._marginals(model, Z, own), metrics=self.metric)
+        self.threshold = tuned.thresholds[self.metric]
+
+    def _decide(self, model, Z, own):
+        return self._marginals(model, Z, own) >= self.threshold
+
+    @staticmethod
+    def _marginals(model, Z, own):
+        marginals = np.empty(Z.shape, dtype=np.float32)
+        for rows, P_sets in model.posterior(Z, own):
+            marginals[rows] = (model.sets.T @ P_sets).T
+        return marginals
+
+
+@dataclass(eq=False)
+class LabelSetF1Rule(_LabelSetBase):
+    """Predict the labels of highest expected F1 under the distribution over label sets.
+
+    The best set of k labels is found for each k from P(label i is true and s labels are true),
+    so dependent labels are no obstacle (the "general F-measure maximizer").
+
+    Parameters
+    ----------
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_samples"
+        The metric of `validation_score`.
+    from_logits : bool, default=False
+        Whether scores are logits or margins instead of probabilities.
+    max_sets : int, default=10000
+        Number of label sets that are kept, the most frequent ones.
+
+    Attributes
+    ----------
+    model_ : LabelSetModel
+        The sets, their counts and the fitted coefficients.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp._label_set_rule import LabelSetF1Rule
+    >>> Y_train = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> rule = LabelSetF1Rule().fit([[1, 1, 0]], [[0.9, 0.4, 0.3]], Y_train)
+    >>> rule.decide(np.array([[0.9, 0.4, 0.3]])).astype(int)
+    array([[1, 1, 0]])
+    """
+
+    metric: str = "f1_samples"
+    from_logits: bool = False
+    max_sets: int = MAX_SETS
+
+    def _decide(self, model, Z, own):
+        sizes = np.asarray(model.sets.sum(axis=1)).ravel().astype(int)
+        groups = [(size, np.flatnonzero(sizes == size)) for size in np.unique(sizes) if size]
+        decided = np.empty(Z.shape, dtype=bool)
+        for rows, P_sets in model.posterior(Z, own):
+            for start in range(rows.start, rows.stop, _ROWS_AT_ONCE):
+                some = slice(start, min(start + _ROWS_AT_ONCE, rows.stop))
+                P_some = P_sets[:, some.start - rows.start : some.stop - rows.start]
+                decided[some] = _maximise_expected_f1(model.sets, groups, P_some, Z[some])
+        return decided
+
+
+def _maximise_expected_f1(sets, groups, P_sets, Z):
+    """Label sets of highest expected F1 from probabilities of sets, which are grouped by size."""
+    if not groups:  # only the empty set was ever seen: the best label, rather than none
+        return np.arange(Z.shape[1]) == Z.argmax(axis=1)[:, None]
+    largest = groups[-1][0]
+    joint, labels = _label_and_size(sets, groups, P_sets, Z, largest + _SHORTLIST)
+    k = np.arange(1, min(largest, labels.shape[1]) + 1)
+    gain = (2 / (k[:, None] + [size for size, _ in groups])).astype(np.float32)
+    # value[n, k, m]: what label m adds to the expected F1 of a set of k labels
+    value = gain @ joint
+    order = np.argsort(-value, axis=2, kind="stable")
+    sums = np.cumsum(np.take_along_axis(value, order, axis=2), axis=2)
+    best = sums[:, k - 1, k - 1].argmax(axis=1)
+    row = np.arange(len(Z))[:, None]
+    chosen = np.take_along_axis(labels, order[row[:, 0], best], axis=1)
+    decided = np.zeros(Z.shape, dtype=bool)
+    decided[row, chosen] = np.arange(labels.shape[1]) <= best[:, None]
+    return decided
+
+
+def _label_and_size(sets, groups, P_sets, Z, n_shortlist):
+    """P(label is true, and this many are), (n, n_sizes, n_shortlist), for the likely labels."""
+    joint = np.stack([sets[which].T @ P_sets[which] for _, which in groups])  # (sizes, L, n)
+    marginals = joint.sum(axis=0).T
+    # labels of no probability are ranked by their own score
+    labels = np.lexsort((-Z, -marginals), axis=1)[:, :n_shortlist]
+    return np.take_along_axis(joint.transpose(2, 0, 1), labels[:, None, :], axis=2), labels

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_mrmp._threshold_sweep import TOLERANCE, PlateauTracker, f1, metric_value
 
 # Positive validation rows at which a label's own cut and the global one count the same.
-SHRINKAGE = 20.0
+SHRINKAGE = 10.0
 
 _MAX_PASSES = 20
 

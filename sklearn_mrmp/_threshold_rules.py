@@ -4,6 +4,8 @@ Each rule is a small picklable object: ``fit(Y_valid, P_valid)`` chooses its con
 on validation rows, ``decide(P)`` turns scores into label sets. Knows numpy and `_thresholds`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sklearn_mrmp._label_thresholds import SHRINKAGE
@@ -11,6 +13,7 @@ from sklearn_mrmp._threshold_sweep import metric_value
 from sklearn_mrmp._thresholds import check_labels_and_scores, tune_thresholds
 
 
+@dataclass(eq=False)
 class GlobalThresholdRule:
     """Predict the labels whose score reaches one cut, the best one for a metric.
 
@@ -35,8 +38,7 @@ class GlobalThresholdRule:
     array([[False,  True]])
     """
 
-    def __init__(self, metric="f1_micro"):
-        self.metric = metric
+    metric: str = "f1_micro"
 
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Find the cut; `Y_train` is not used."""
@@ -50,6 +52,7 @@ class GlobalThresholdRule:
         return np.asarray(P) >= self.threshold
 
 
+@dataclass(eq=False)
 class LabelThresholdRule:
     """Predict a label when its score reaches the label's own cut, shrunk to the global one.
 
@@ -57,7 +60,7 @@ class LabelThresholdRule:
     ----------
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_macro"
         What the cuts maximise on the validation rows.
-    shrinkage : float, default=20.0
+    shrinkage : float, default=10.0
         See `tune_thresholds`.
 
     Attributes
@@ -75,9 +78,8 @@ class LabelThresholdRule:
     array([0.375, 0.5  ])
     """
 
-    def __init__(self, metric="f1_macro", shrinkage=SHRINKAGE):
-        self.metric = metric
-        self.shrinkage = shrinkage
+    metric: str = "f1_macro"
+    shrinkage: float = SHRINKAGE
 
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Find the cuts; `Y_train` is not used."""
@@ -97,6 +99,7 @@ class LabelThresholdRule:
         return np.asarray(P) >= self.thresholds
 
 
+@dataclass(eq=False)
 class TopKRule:
     """Predict the k labels of highest score, in every row.
 
@@ -123,9 +126,8 @@ class TopKRule:
     array([[False, False,  True]])
     """
 
-    def __init__(self, k=None, metric="f1_micro"):
-        self.k = k
-        self.metric = metric
+    k: int | None = None
+    metric: str = "f1_micro"
 
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Choose k unless it is given; `Y_train` is not used."""
@@ -146,6 +148,7 @@ class TopKRule:
         return falling_ranks(np.asarray(P)) <= self.k_
 
 
+@dataclass(eq=False)
 class AtLeastOneRule:
     """Predict the labels whose score reaches a cut, and in any case the best label of each row.
 
@@ -173,9 +176,8 @@ class AtLeastOneRule:
            [ True,  True]])
     """
 
-    def __init__(self, threshold=None, metric="f1_micro"):
-        self.threshold = threshold
-        self.metric = metric
+    threshold: float | None = None
+    metric: str = "f1_micro"
 
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Find the cut unless it is given; `Y_train` is not used."""

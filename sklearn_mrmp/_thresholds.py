@@ -54,7 +54,7 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
         One cut for all labels, or one for each. Per label, ``"f1_macro"`` takes each label's own
         best cut, drawn towards the global one; the other metrics improve the cuts label by label,
         starting from the global one, until no single cut can be improved.
-    shrinkage : float, default=20.0
+    shrinkage : float, default=10.0
         Strength of the pull towards the global cut for ``"f1_macro"`` per label: a label with
         this many positive rows ends half-way. 0 keeps each label's own cut, which overfits
         rare labels.

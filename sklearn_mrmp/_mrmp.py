@@ -389,11 +389,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             return  # classes of a vector target exclude each other: the largest wins
         for decision in DECISIONS:
             self.decision_rules_[decision] = fit_decision_rules(
-                Y_valid,
-                P_valid,
-                Y_train=Y_train,
-                label_graph=self.label_graph_,
-                decision=decision,
+                Y_valid, P_valid, Y_train=Y_train, decision=decision
             )
         rules = self.decision_rules_["threshold"]
         self.thresholds_ = {metric: float(rules[metric].threshold) for metric in METRICS}

@@ -99,7 +99,7 @@ class FiniteLoss(Callback):
         if not torch.isfinite(loss):
             raise ValueError(
                 f"The {'training' if training else 'validation'} loss became "
-                f"{float(loss)} in epoch {len(net.history)}. Lower lr (now {net.lr:g}), or "
+                f"{loss.item()} in epoch {len(net.history)}. Lower lr (now {net.lr:g}), or "
                 "relation_loss, and check X for extreme values."
             )
 

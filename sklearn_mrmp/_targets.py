@@ -14,6 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 
+class LabelClasses(list):
+    """``classes_`` of a label matrix: a list of ``array([0, 1])``, one per label.
+
+    scikit-learn's scorers read such a list as several labels; `cross_val_predict` asks it for a
+    shape, as it would an array.
+    """
+
+    @property
+    def shape(self):
+        """Number of labels, as an array would say it."""
+        return (len(self),)
+
+
 @dataclass(frozen=True, eq=False)
 class TargetEncoding:
     """How a caller's target maps to label columns; made by `TargetEncoding.from_target`.
@@ -50,7 +63,7 @@ class TargetEncoding:
         if kind == "multilabel":
             names = range(y.shape[1]) if names is None else names
             container = _container(y)
-            classes = [np.array([0, 1]) for _ in range(y.shape[1])]
+            classes = LabelClasses(np.array([0, 1]) for _ in range(y.shape[1]))
             return cls(kind, classes, _as_names(names), y.dtype, container)
         y = _as_vector(y)
         classes = np.unique(y)

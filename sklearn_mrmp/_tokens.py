@@ -47,7 +47,8 @@ class TokenRows:
             mixed ^= self.values.view(np.uint32).astype(np.uint64) * _MIX_VALUES
         place = np.arange(len(mixed)) - np.repeat(self.starts[:-1], self.lengths)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * (2 * place.astype(np.uint64) + np.uint64(1))
-        totals = np.concatenate([[0], np.cumsum(mixed, dtype=np.uint64)]).astype(np.uint64)
+        totals = np.zeros(len(mixed) + 1, dtype=np.uint64)
+        np.cumsum(mixed, out=totals[1:])  # differences stay exact where the sum wraps around
         return totals[self.starts[1:]] - totals[self.starts[:-1]]
 
     def take(self, rows):
@@ -100,13 +101,13 @@ class FeatureTokens:
         n_features = X.shape[1]
         self.n_tokens_ = n_features
         counts = np.bincount(X.indices, minlength=n_features)
-        occurs = np.maximum(counts, 1)
-        mean = np.bincount(X.indices, X.data, n_features) / occurs
-        squares = np.bincount(X.indices, (X.data - mean[X.indices]) ** 2, n_features)
-        spread = np.sqrt(squares / occurs)
+        # Statistics of values divided by the largest: squares of huge values would overflow.
+        largest = np.ones(n_features)
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        mean, spread = _mean_and_spread(X.indices, X.data / largest[X.indices], counts)
         spread[spread <= _CONSTANT_SPREAD * np.abs(mean)] = 0.0
         self.trained_ = counts > 0
-        self.mean_, self.spread_ = mean, spread
+        self.mean_, self.spread_ = mean * largest, spread * largest
         self.has_values_ = bool(spread.any())
         return self
 
@@ -131,6 +132,14 @@ class FeatureTokens:
         np.divide(X.data - self.mean_[X.indices], spread, out=t, where=spread > 0)
         # hypot keeps the bound exact where squaring a huge value would overflow.
         return (t / np.hypot(1.0, t / _VALUE_BOUND)).astype(np.float32)
+
+
+def _mean_and_spread(columns, entries, counts):
+    """Mean and standard deviation of the entries of each column."""
+    occurs = np.maximum(counts, 1)
+    mean = np.bincount(columns, entries, len(counts)) / occurs
+    squares = np.bincount(columns, (entries - mean[columns]) ** 2, len(counts))
+    return mean, np.sqrt(squares / occurs)
 
 
 def _rank_in_row(X):

@@ -4,6 +4,9 @@ The graph enters the network only through these operators. They are constants: b
 with the module and have no gradient. Leaf module: torch alone.
 """
 
+import warnings
+from functools import cache
+
 import torch
 from torch import nn
 
@@ -11,6 +14,14 @@ from torch import nn
 _ALWAYS_DENSE_BELOW = 256
 # From this share of non-zeros on, a dense product wins at any size.
 _DENSE_FROM_DENSITY = 0.1
+
+
+@cache
+def _acknowledge_csr_beta():
+    """Let torch say once, unheard, that CSR tensors are in beta: products are all we use."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        torch.sparse_csr_tensor([0, 0], [], [], (1, 1), check_invariants=False)
 
 
 class _SparseProduct(torch.autograd.Function):
@@ -72,6 +83,7 @@ class RelationOperator(nn.Module):
         self.register_buffer(f"{name}_weights", weights[order])
 
     def _csr(self, name):
+        _acknowledge_csr_beta()
         starts, columns, weights = (
             getattr(self, f"{name}_{part}") for part in ("starts", "columns", "weights")
         )

@@ -1,0 +1,59 @@
+"""Attention: shared queries, masks, empty rows."""
+
+import pytest
+import torch
+
+from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward
+
+
+@pytest.fixture
+def attention():
+    torch.manual_seed(0)
+    return MultiHeadAttention(d_model=8, n_heads=2)
+
+
+def test_equals_torchs_multihead_attention(attention):
+    reference = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    with torch.no_grad():
+        reference.in_proj_weight.copy_(attention.qkv.weight)
+        reference.in_proj_bias.copy_(attention.qkv.bias)
+        reference.out_proj.weight.copy_(attention.output.weight)
+        reference.out_proj.bias.copy_(attention.output.bias)
+    queries, tokens = torch.randn(3, 5, 8), torch.randn(3, 4, 8)
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=torch.bool)
+    expected, _ = reference(queries, tokens, tokens, key_padding_mask=~mask)
+    torch.testing.assert_close(attention(queries, tokens, mask), expected)
+
+
+def test_self_attention_equals_queries_given_apart(attention):
+    tokens = torch.randn(2, 4, 8)
+    torch.testing.assert_close(attention(tokens, tokens), attention(tokens.clone(), tokens))
+
+
+def test_shared_queries_equal_queries_repeated_per_row(attention):
+    queries, tokens = torch.randn(5, 8), torch.randn(3, 4, 8)
+    repeated = queries.expand(3, 5, 8).clone()
+    torch.testing.assert_close(attention(queries, tokens), attention(repeated, tokens))
+
+
+def test_row_without_tokens_has_finite_output_and_gradient(attention):
+    tokens = torch.randn(2, 3, 8, requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    out = attention(torch.randn(4, 8), tokens, mask)
+    out.square().sum().backward()
+    assert torch.isfinite(out).all()
+    assert torch.isfinite(tokens.grad).all()
+    # Attending to nothing yields zeros before the output projection.
+    torch.testing.assert_close(out[1], attention.output.bias.expand(4, 8))
+
+
+def test_width_must_be_a_multiple_of_heads():
+    with pytest.raises(ValueError, match="d_model=10 and n_heads=4"):
+        MultiHeadAttention(10, 4)
+
+
+def test_feed_forward_is_the_papers_formula():
+    block = PositionwiseFeedForward(3, 5)
+    x = torch.randn(2, 4, 3)
+    hidden = (x @ block.expand.weight.T + block.expand.bias).clamp(min=0)
+    torch.testing.assert_close(block(x), hidden @ block.contract.weight.T + block.contract.bias)

@@ -1,0 +1,121 @@
+"""The whole network: votes, padding, permutation, gradients, degenerate rows and labels."""
+
+import pytest
+import torch
+
+from sklearn_mrmp.nn import MrMPLoss, MrMPModule
+
+PULLING = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+PUSHING = torch.tensor([[0.0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
+RELATIONS = {"pulling": PULLING, "pushing": PUSHING}
+ARCHITECTURES = pytest.mark.parametrize("architecture", ["default", "paper"])
+
+
+def make_module(architecture="default", relations=RELATIONS, **options):
+    torch.manual_seed(0)
+    options = {"d_model": 8, "n_heads": 2, "d_inner": 16, **options}
+    return MrMPModule(6, 4, relations, architecture=architecture, **options)
+
+
+def make_batch():
+    tokens = torch.tensor([[1, 2, 3], [4, 6, 0], [0, 0, 0]])
+    return {"tokens": tokens, "values": torch.randn(3, 3), "mask": tokens > 0}
+
+
+@ARCHITECTURES
+def test_the_vote_is_the_sum_over_layers(architecture):
+    module = make_module(architecture, n_encoder_layers=3, n_decoder_layers=3).eval()
+    batch = make_batch()
+    logits, v = module(**batch)
+    states = module.encoder(module.embedding(batch["tokens"]), batch["mask"])
+    decoded = module.decoder(v, states, batch["mask"])
+    weight, bias = (v, 0) if architecture == "paper" else (module.output, module.bias)
+    expected = sum(torch.einsum("bld,ld->bl", u, weight) for u in decoded) + bias
+    assert len(decoded) == 3
+    torch.testing.assert_close(logits, expected)
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("positions", [False, True])
+def test_padding_does_not_change_logits(architecture, positions):
+    module = make_module(architecture, positions=positions).eval()
+    tokens = torch.tensor([[1, 2, 3], [4, 6, 5]])
+    longer = torch.cat([tokens, torch.zeros(2, 4, dtype=torch.int64)], dim=1)
+    torch.testing.assert_close(module(tokens)[0], module(longer, mask=longer > 0)[0])
+
+
+def test_order_of_tokens_matters_only_for_sequences():
+    tokens = torch.tensor([[1, 2, 3]])
+    bag = make_module().eval()
+    torch.testing.assert_close(bag(tokens)[0], bag(tokens.flip(1))[0])
+    sequence = make_module(positions=True).eval()
+    assert not torch.allclose(sequence(tokens)[0], sequence(tokens.flip(1))[0])
+
+
+@ARCHITECTURES
+def test_permuting_labels_permutes_outputs(architecture):
+    order = torch.tensor([2, 0, 3, 1])
+    module = make_module(architecture).eval()
+    permuted = make_module(
+        architecture, {name: a[order][:, order] for name, a in RELATIONS.items()}
+    ).eval()
+    per_label = ("label_relations.label_embedding", "output", "bias")
+    for name, parameter in permuted.named_parameters():
+        source = dict(module.named_parameters())[name]
+        with torch.no_grad():
+            parameter.copy_(source[order] if name in per_label else source)
+    batch = make_batch()
+    torch.testing.assert_close(permuted(**batch)[0], module(**batch)[0][:, order])
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("relations", [RELATIONS, None])
+@pytest.mark.parametrize("values", [False, True])
+def test_gradient_reaches_every_parameter_and_every_label(architecture, relations, values):
+    module = make_module(architecture, relations, values=values)
+    loss = MrMPLoss(relations, weight=0.1)
+    logits, v = module(**make_batch())
+    loss(logits, torch.eye(4)[:3], v).backward()
+    for name, parameter in module.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+        assert torch.isfinite(parameter.grad).all(), name
+    labels = module.label_relations.label_embedding.grad
+    assert labels.abs().sum(dim=1).gt(0).all()  # also the first label
+
+
+@ARCHITECTURES
+def test_rows_without_tokens_give_finite_logits_and_gradients(architecture):
+    module = make_module(architecture)
+    tokens = torch.zeros(2, 1, dtype=torch.int64)
+    logits, v = module(tokens, mask=tokens > 0)
+    MrMPLoss(RELATIONS)(logits, torch.zeros(2, 4), v).backward()
+    assert torch.isfinite(logits).all()
+    assert all(torch.isfinite(p.grad).all() for p in module.parameters() if p.grad is not None)
+
+
+def test_bias_starts_at_the_label_frequency_also_where_it_is_0_or_1():
+    module = make_module(prior=torch.tensor([0.25, 0.0, 1.0, 0.5]))
+    assert torch.isfinite(module.bias).all()
+    torch.testing.assert_close(torch.sigmoid(module.bias)[[0, 3]], torch.tensor([0.25, 0.5]))
+
+
+def test_known_label_embeddings_give_the_same_logits():
+    module = make_module().eval()
+    batch = make_batch()
+    logits, v = module(**batch)
+    torch.testing.assert_close(module(**batch, label_embeddings=v)[0], logits)
+
+
+def test_forward_works_without_memory_on_the_meta_device():
+    module = make_module().to("meta")
+    tokens = torch.ones(2, 3, dtype=torch.int64, device="meta")
+    logits, _ = module(tokens)
+    assert logits.shape == (2, 4)
+    assert logits.device.type == "meta"
+
+
+def test_all_state_moves_with_the_module():
+    module = make_module().to("meta")
+    tensors = [*module.parameters(), *module.buffers()]
+    assert {tensor.device.type for tensor in tensors} == {"meta"}

@@ -1,0 +1,77 @@
+"""Batches: every row once, little padding, a new order each epoch."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from sklearn_mrmp._batches import TokenBatches, TokenDataset, bucketed, padded
+from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize(("n_samples", "batch_size"), [(1, 8), (100, 8), (5000, 32)])
+def test_each_row_is_in_exactly_one_batch(seed, n_samples, batch_size):
+    lengths = np.random.default_rng(1).integers(0, 90, n_samples)
+    rng = None if seed is None else np.random.default_rng(seed)
+    batches = bucketed(lengths, batch_size, rng)
+    assert sorted(np.concatenate(batches)) == list(range(n_samples))
+    assert len(batches) == -(-n_samples // batch_size)
+
+
+def test_bucketing_needs_far_less_padding_than_random_batches():
+    rng = np.random.default_rng(0)
+    lengths = rng.geometric(0.02, 4000)
+
+    def padding(batches):
+        return sum(len(b) * lengths[b].max() for b in batches) / lengths.sum() - 1
+
+    at_random = np.array_split(rng.permutation(4000), 125)
+    assert padding(bucketed(lengths, 32, rng)) < 0.15 * padding(at_random)
+
+
+def test_order_changes_each_epoch_and_repeats_with_the_seed():
+    def epochs(seed):
+        rng = np.random.default_rng(seed)
+        lengths = np.arange(64) % 7
+        return [[b.tolist() for b in bucketed(lengths, 8, rng)] for _ in range(2)]
+
+    first, second = epochs(0)
+    assert first != second
+    assert epochs(0) == [first, second]
+
+
+def test_padded_batch_has_mask_only_where_padding_is():
+    X = np.array([[1, 2, 3], [4, 0, 0], [0, 0, 0]])
+    rows = SequenceTokens().fit(X).transform(X)
+    batch = padded(rows)
+    assert batch["tokens"].tolist() == X.tolist()
+    assert batch["mask"].tolist() == (X > 0).tolist()
+    assert "values" not in batch
+    assert "mask" not in padded(rows.take(np.array([0])))
+
+
+def test_batch_of_empty_rows_keeps_a_place_for_them():
+    rows = SequenceTokens().fit(np.zeros((2, 3), dtype=int)).transform(np.zeros((2, 3), dtype=int))
+    batch = padded(rows)
+    assert batch["tokens"].shape == (2, 1)
+    assert not batch["mask"].any()
+
+
+def test_batches_carry_values_and_matching_targets():
+    X = np.random.default_rng(0).random((10, 3)) + 0.1
+    Y = sp.csr_array(np.arange(20).reshape(10, 2) % 2)
+    dataset = TokenDataset(FeatureTokens().fit(X).transform(X), Y)
+    batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.5)
+    assert len(batches) == 3
+    shapes = [(batch["values"].shape == batch["tokens"].shape, len(y)) for batch, y in batches]
+    assert sum(n for _, n in shapes) == 10
+    assert all(same for same, _ in shapes)
+    assert next(iter(batches))[1].dtype == torch.float32
+
+
+def test_validation_batches_drop_nothing():
+    X = np.ones((6, 20))
+    dataset = TokenDataset(FeatureTokens().fit(X).transform(X), sp.csr_array(np.eye(6)))
+    ((batch, _),) = TokenBatches(dataset, 8, rng=None, feature_dropout=0.9)
+    assert batch["tokens"].shape == (6, 20)

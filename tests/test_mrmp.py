@@ -1,0 +1,509 @@
+"""`MrMPClassifier` as a user sees it."""
+
+import io
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from skorch.callbacks import Callback
+
+from sklearn_mrmp import LabelGraph, MrMPClassifier
+from sklearn_mrmp._thresholds import METRICS
+
+
+def make_clf(**options):
+    tiny = {"d_model": 8, "n_heads": 2, "max_epochs": 2, "lr": 0.01, "random_state": 0}
+    return MrMPClassifier(**{**tiny, **options})
+
+
+@pytest.fixture(scope="module")
+def fitted(related):
+    return make_clf().fit(*related)
+
+
+class TestFit:
+    def test_learns_more_than_label_frequencies(self, related):
+        X, Y = related
+        clf = make_clf(max_epochs=25, d_model=16).fit(X, Y)
+        frequent = np.repeat(Y.mean(axis=0, keepdims=True) >= 0.2, len(Y), axis=0)
+        trivial = max(
+            f1_score(Y, np.ones_like(Y), average="micro"), f1_score(Y, frequent, average="micro")
+        )
+        assert f1_score(Y, clf.predict(X), average="micro") > trivial + 0.1
+
+    def test_fitted_attributes(self, fitted, related):
+        X, Y = related
+        assert fitted.n_features_in_ == X.shape[1]
+        assert [c.tolist() for c in fitted.classes_] == [[0, 1]] * Y.shape[1]
+        assert fitted.label_names_.tolist() == [str(i) for i in range(Y.shape[1])]
+        assert set(fitted.label_graph_.relations) == {"pulling", "pushing"}
+        assert fitted.label_embeddings_.shape == (Y.shape[1], 8)
+        assert fitted.n_iter_ == len(fitted.history_) == 2
+        assert 1 <= fitted.best_epoch_ <= 2
+        assert set(fitted.thresholds_) == set(METRICS)
+        assert fitted.input_type_ == "features"
+
+    def test_graph_is_learned_from_training_rows_only(self, related):
+        X, Y = related
+        seen = []
+        make_clf(relations=lambda Y: seen.append(Y), validation_fraction=0.25).fit(X, Y)
+        assert seen[0].shape == (120, Y.shape[1])
+
+    @pytest.mark.parametrize("schedule", ["onecycle", "cosine", "step", "constant"])
+    def test_schedules_move_the_learning_rate_as_named(self, related, schedule):
+        class Rates(Callback):
+            rates = None
+
+            def on_batch_end(self, net, training=False, **kwargs):
+                if training:
+                    self.rates.append(net.optimizer_.param_groups[0]["lr"])
+
+        recorder = Rates()
+        recorder.rates = []
+        make_clf(
+            lr_schedule=schedule,
+            max_epochs=11,
+            callbacks=[recorder],
+            early_stopping=False,
+            batch_size=48,
+        ).fit(*related)
+        rates = np.array(recorder.rates)
+        assert rates.max() <= 0.01 + 1e-9
+        if schedule == "onecycle":
+            assert rates[0] < 0.001
+            assert rates[-1] < 0.001
+        if schedule == "cosine":
+            assert (np.diff(rates) < 0).all()
+        if schedule == "step":
+            np.testing.assert_allclose([rates[0], rates[-1]], [0.01, 0.009])
+        if schedule == "constant":
+            np.testing.assert_allclose(rates, 0.01)
+
+    def test_early_stopping_returns_to_the_best_weights(self, related):
+        X, Y = related
+        clf = make_clf(lr=0.1, lr_schedule="constant", max_epochs=30, patience=2)
+        clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        losses = [epoch["valid_loss"] for epoch in clf.history_]
+        assert clf.n_iter_ < 30
+        assert clf.best_epoch_ == int(np.argmin(losses)) + 1
+        assert clf.n_iter_ == clf.best_epoch_ + 2
+        P = clf.predict_proba(X[100:])
+        Y_val = Y[100:]
+        loss = -(Y_val * np.log(P) + (1 - Y_val) * np.log1p(-P)).mean()
+        assert loss == pytest.approx(min(losses), rel=1e-4)
+
+    def test_held_out_rows_can_be_given(self, related):
+        X, Y = related
+        seen = []
+        clf = make_clf(relations=lambda Y: seen.append(Y))
+        clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        assert seen[0].shape[0] == 100
+        with pytest.raises(ValueError, match="given together"):
+            make_clf().fit(X, Y, X_val=X)
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            make_clf().fit(X, Y, X_val=X[:3], y_val=Y[:2])
+
+    def test_refit_trains_on_all_rows_for_the_best_number_of_epochs(self, related):
+        X, Y = related
+        clf = make_clf(refit=True, max_epochs=4).fit(X, Y)
+        assert len(clf.net_.history) == clf.best_epoch_
+        assert not np.allclose(
+            clf.predict_proba(X), make_clf(max_epochs=4).fit(X, Y).predict_proba(X)
+        )
+
+    def test_exploding_loss_stops_with_advice(self, related):
+        with pytest.raises(ValueError, match=r"loss became .*Lower lr \(now 1e\+30\)"):
+            make_clf(lr=1e30, lr_schedule="constant").fit(*related)
+
+    def test_interrupt_keeps_a_usable_model_and_warns(self, related):
+        class Interrupt(Callback):
+            def on_batch_end(self, net, **kwargs):
+                if len(net.history) == 2:
+                    raise KeyboardInterrupt
+
+        X, Y = related
+        with pytest.warns(UserWarning, match="interrupted"):
+            clf = make_clf(callbacks=[Interrupt()], max_epochs=5).fit(X, Y)
+        assert clf.predict(X).shape == Y.shape
+        assert clf.best_epoch_ == 1
+
+    def test_silent_unless_asked(self, related, capfd):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            make_clf().fit(*related).predict(related[0])
+        assert capfd.readouterr() == ("", "")
+        make_clf(verbose=1).fit(*related)
+        assert "valid_loss" in capfd.readouterr().out
+        make_clf(progress_bar=True).fit(*related)
+        assert "epoch=2" in capfd.readouterr().err
+
+
+class TestTargets:
+    @pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array, sp.csc_array])
+    def test_sparse_targets_give_sparse_predictions_of_equal_content(
+        self, related, fitted, container
+    ):
+        X, Y = related
+        clf = make_clf().fit(X, container(Y))
+        predicted = clf.predict(X)
+        assert sp.issparse(predicted)
+        np.testing.assert_array_equal(predicted.toarray(), fitted.predict(X))
+
+    def test_data_frame_columns_are_the_label_names(self, related):
+        X, Y = related
+        names = [f"topic {i}" for i in range(Y.shape[1])]
+        clf = make_clf().fit(X, pd.DataFrame(Y, columns=names))
+        assert clf.label_names_.tolist() == names
+        assert list(clf.label_graph_.label_names) == names
+
+    def test_constant_labels_and_rows_without_labels_are_data(self, related):
+        X, Y = related
+        Y = np.column_stack([Y, np.zeros(len(Y), int), np.ones(len(Y), int)])
+        Y[:20] = 0
+        Y[:, -1] = 1
+        P = make_clf().fit(X, Y).predict_proba(X)
+        assert np.isfinite(P).all()
+        assert P[:, -2].max() < 0.5 < P[:, -1].min()
+
+    def test_no_label_at_all(self, related):
+        X, Y = related
+        clf = make_clf().fit(X, np.zeros_like(Y))
+        assert np.isfinite(clf.predict_proba(X)).all()
+
+    @pytest.mark.parametrize("n_labels", [1, 2])
+    def test_few_labels(self, related, n_labels):
+        X, Y = related
+        y = Y[:, 0] if n_labels == 1 else Y[:, :2]
+        clf = make_clf().fit(X, y)
+        assert clf.predict_proba(X).shape == (len(Y), 2)
+        assert clf.predict(X).shape == y.shape
+
+
+class TestInput:
+    @pytest.mark.parametrize(
+        "container", [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array, np.asarray]
+    )
+    def test_containers_give_identical_probabilities(self, related, fitted, container):
+        X, Y = related
+        X_other = container(X.toarray())
+        P = make_clf().fit(X_other, Y).predict_proba(X_other)
+        np.testing.assert_array_equal(P, fitted.predict_proba(X))
+
+    def test_data_frame_has_feature_names(self, related):
+        X, Y = related
+        frame = pd.DataFrame(X.toarray()).rename(columns=lambda i: f"word{i}")
+        clf = make_clf().fit(frame, Y)
+        assert clf.feature_names_in_[0] == "word0"
+
+    @pytest.mark.parametrize("kind", ["tfidf", "dense"])
+    def test_real_values_matter(self, kind):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 5)) if kind == "dense" else rng.random((200, 5)) * 0.1
+        Y = np.column_stack([X[:, 0] > np.median(X[:, 0]), X[:, 1] > np.median(X[:, 1])])
+        clf = make_clf(d_model=16, max_epochs=20).fit(X[:150], Y[:150].astype(int))
+        assert clf.set_params(threshold=0.5).score(X[150:], Y[150:].astype(int)) > 0.6
+
+    def test_empty_rows_have_finite_probabilities(self, related, fitted):
+        X, Y = related
+        X = X.toarray()
+        X[:10] = 0
+        clf = make_clf().fit(X, Y)
+        assert np.isfinite(clf.predict_proba(np.zeros((3, X.shape[1])))).all()
+
+    def test_sequences_use_order(self):
+        rng = np.random.default_rng(0)
+        X = rng.permuted(np.tile([1, 2, 3, 0], (300, 1)), axis=1)
+        X = np.array([np.concatenate([row[row > 0], [0]]) for row in X])
+        Y = np.column_stack([X[:, 0] == 1, X[:, 0] == 2]).astype(int)
+        options = {"d_model": 16, "max_epochs": 25, "threshold": 0.5}
+        sequence = make_clf(input_type="sequence", **options).fit(X[:200], Y[:200])
+        assert sequence.score(X[200:], Y[200:]) > 0.9
+
+    def test_extreme_values_stay_finite(self, related):
+        X, Y = related
+        X = X.toarray().astype(float)
+        X[0, 0], X[1, 0] = 1e300, -1e-300
+        assert np.isfinite(make_clf().fit(X, Y).predict_proba(X)).all()
+
+
+class TestBadInput:
+    def test_nan_and_infinity(self, related):
+        X, Y = related
+        for value, message in ((np.nan, "NaN"), (np.inf, "infinity")):
+            bad = X.toarray().astype(float)
+            bad[0, 0] = value
+            with pytest.raises(ValueError, match=message):
+                make_clf().fit(bad, Y)
+
+    def test_one_dimensional_X(self, related):
+        with pytest.raises(ValueError, match="Expected 2D array"):
+            make_clf().fit(np.ones(160), related[1])
+
+    def test_different_numbers_of_rows(self, related):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            make_clf().fit(related[0][:10], related[1])
+
+    def test_targets_other_than_zero_and_one(self, related):
+        X, Y = related
+        with pytest.raises(ValueError, match=r"only 0 and 1.*-1, 1"):
+            make_clf().fit(X, 2 * Y - 1)
+        with pytest.raises(ValueError, match=r"only 0 and 1.*0, 2"):
+            make_clf().fit(X, 2 * Y)
+        with pytest.raises(ValueError, match="multiclass-multioutput"):
+            make_clf().fit(X, Y + np.arange(len(Y))[:, None])
+
+    @pytest.mark.parametrize(("bad", "message"), [(-1, "found -1"), (0.5, "found 0.5")])
+    def test_sequence_ids(self, related, bad, message):
+        X = np.ones((160, 3))
+        X[5, 1] = bad
+        with pytest.raises(ValueError, match=message):
+            make_clf(input_type="sequence").fit(X, related[1])
+
+    def test_other_number_of_features_at_predict(self, fitted, related):
+        with pytest.raises(ValueError, match="expecting 40 features"):
+            fitted.predict(related[0][:, :5])
+
+    def test_unfitted_use(self, related):
+        for method in ("predict", "predict_proba"):
+            with pytest.raises(NotFittedError):
+                getattr(make_clf(), method)(related[0])
+        with pytest.raises(NotFittedError):
+            _ = make_clf().label_embeddings_
+
+    def test_unknown_metric_at_fit_and_at_predict(self, fitted, related):
+        with pytest.raises(ValueError, match="'threshold' parameter"):
+            make_clf(threshold="f2").fit(*related)
+        with pytest.raises(ValueError, match=r"'f2' is not a metric.*f1_micro"):
+            clone_of(fitted).set_params(threshold="f2").predict(related[0])
+
+    def test_adjacency_of_the_wrong_shape(self, related):
+        with pytest.raises(ValueError, match=r"parent.*\(2, 2\).*\(6, 6\)"):
+            make_clf(relations={"parent": np.eye(2)}).fit(*related)
+
+    def test_width_not_divisible_by_heads(self, related):
+        with pytest.raises(ValueError, match="d_model=10 and n_heads=4"):
+            make_clf(d_model=10, n_heads=4).fit(*related)
+
+    def test_unknown_device(self, related):
+        with pytest.raises(ValueError, match="'gpu' is not a device"):
+            make_clf(device="gpu").fit(*related)
+
+
+def clone_of(fitted):
+    """Copy a fitted classifier, so that a test may change its parameters."""
+    buffer = io.BytesIO()
+    joblib.dump(fitted, buffer)
+    buffer.seek(0)
+    return joblib.load(buffer)
+
+
+class TestRelations:
+    @pytest.mark.parametrize(
+        "relations",
+        [
+            None,
+            {"parent": np.eye(6, k=1)},
+            {"pulling": "chi2", "pushing": "chi2", "parent": sp.csr_array(np.eye(6, k=1))},
+            LabelGraph({"similar": np.ones((6, 6))}),
+            lambda Y: {"cooccurrence": (Y.T @ Y).toarray()},
+        ],
+    )
+    def test_users_relations_are_used(self, related, relations):
+        X, Y = related
+        clf = make_clf(relations=relations).fit(X, Y)
+        assert np.isfinite(clf.predict_proba(X)).all()
+        if relations is None:
+            assert clf.label_graph_ is None
+        else:
+            assert clf.net_.module_.label_relations.relation_names == tuple(
+                clf.label_graph_.relations
+            )
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"edge_weight": "conditional"},
+            {"correction": "fdr_bh"},
+            {"composition": "mult"},
+            {"relation_loss": 0.0},
+            {"alpha": 1e-9},
+        ],
+    )
+    def test_graph_options_change_the_model(self, related, fitted, options):
+        X, Y = related
+        P = make_clf(**options).fit(X, Y).predict_proba(X)
+        assert np.isfinite(P).all()
+        if options != {"correction": "fdr_bh"}:  # may find the same edges
+            assert not np.array_equal(P, fitted.predict_proba(X))
+
+
+class TestReproducibility:
+    def test_same_seed_is_bit_identical_whatever_the_global_generators(self, related, fitted):
+        np.random.seed(5)  # noqa: NPY002
+        torch.manual_seed(5)
+        torch.rand(7)
+        P = make_clf().fit(*related).predict_proba(related[0])
+        np.testing.assert_array_equal(P, fitted.predict_proba(related[0]))
+
+    def test_another_seed_differs(self, related, fitted):
+        P = make_clf(random_state=1).fit(*related).predict_proba(related[0])
+        assert not np.array_equal(P, fitted.predict_proba(related[0]))
+
+    def test_global_state_is_as_before(self, related):
+        np.random.seed(5)  # noqa: NPY002
+        torch.manual_seed(5)
+        before = np.random.get_state()[1].copy(), torch.get_rng_state(), torch.get_num_threads()  # noqa: NPY002
+        clf = make_clf(n_threads=2).fit(*related)
+        clf.predict(related[0])
+        np.testing.assert_array_equal(np.random.get_state()[1], before[0])  # noqa: NPY002
+        assert torch.equal(torch.get_rng_state(), before[1])
+        assert torch.get_num_threads() == before[2]
+
+    def test_a_row_does_not_depend_on_its_batch_mates(self, related, fitted):
+        X, _ = related
+        P = fitted.predict_proba(X)
+        alone = np.vstack([fitted.predict_proba(X[[i]]) for i in range(10)])
+        np.testing.assert_allclose(alone, P[:10], rtol=2e-5)
+
+    def test_order_of_rows_does_not_matter_bit_for_bit(self, related, fitted):
+        X, _ = related
+        order = np.random.default_rng(0).permutation(X.shape[0])
+        distinct = np.unique(X.toarray(), axis=0, return_index=True)[1]
+        order = order[np.isin(order, distinct)]
+        P = fitted.predict_proba(X[np.sort(order)])
+        np.testing.assert_array_equal(
+            fitted.predict_proba(X[order]), P[np.argsort(np.argsort(order))]
+        )
+
+    def test_probabilities_are_float32_strictly_inside_the_unit_interval(self, related, fitted):
+        P = fitted.predict_proba(related[0])
+        assert P.dtype == np.float32
+        assert P.min() > 0
+        assert P.max() < 1
+
+
+class TestComposition:
+    def test_pipeline_and_grid_search(self, related):
+        X, Y = related
+        search = GridSearchCV(
+            make_pipeline(MaxAbsScaler(), make_clf(max_epochs=1)),
+            {"mrmpclassifier__n_heads": [1, 2], "mrmpclassifier__relations": ["chi2", None]},
+            scoring=["f1_micro", "accuracy", "roc_auc"],
+            refit="f1_micro",
+            cv=2,
+            n_jobs=2,
+            error_score="raise",
+        ).fit(X, Y)
+        assert search.predict(X).shape == Y.shape
+        assert np.isfinite(search.cv_results_["mean_test_roc_auc"]).all()
+
+    def test_cross_val_predict(self, related):
+        X, Y = related
+        P = cross_val_predict(make_clf(max_epochs=1), X, Y, cv=2, method="predict_proba")
+        assert P.shape == Y.shape
+
+    def test_permutation_importance(self, related, fitted):
+        X, Y = related
+        result = permutation_importance(
+            fitted, X.toarray(), Y, scoring="f1_micro", n_repeats=1, random_state=0
+        )
+        assert result.importances_mean.shape == (X.shape[1],)
+
+    def test_clone_and_representations(self, fitted):
+        copy = clone(fitted)
+        assert not hasattr(copy, "net_")
+        assert "d_model=8" in repr(copy)
+        assert "MrMPClassifier" in copy._repr_html_()
+
+    def test_joblib_round_trip_is_bit_identical(self, related, fitted):
+        X, _ = related
+        np.testing.assert_array_equal(clone_of(fitted).predict_proba(X), fitted.predict_proba(X))
+
+    def test_pickle_does_not_grow_with_the_number_of_rows(self, related):
+        X, Y = related
+        sizes = []
+        for repeats in (1, 20):
+            buffer = io.BytesIO()
+            clf = make_clf().fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
+            joblib.dump(clf, buffer)
+            sizes.append(buffer.tell())
+        assert sizes[1] < sizes[0] + 1000
+
+    def test_skorch_callbacks_are_called(self, related):
+        class Count(Callback):
+            epochs = 0
+
+            def on_epoch_end(self, net, **kwargs):
+                Count.epochs += 1
+
+        make_clf(callbacks=[("count", Count())]).fit(*related)
+        assert Count.epochs == 2
+
+
+class TestDecisions:
+    def test_operating_point_switches_without_refit(self, related, fitted):
+        X, _ = related
+        clf = clone_of(fitted)
+        P = clf.predict_proba(X)
+        clf.set_params(decision="threshold")
+        for metric in METRICS:
+            predicted = clf.set_params(threshold=metric).predict(X)
+            np.testing.assert_array_equal(predicted, P >= clf.thresholds_[metric])
+        np.testing.assert_array_equal(clf.set_params(threshold=0.3).predict(X), P >= 0.3)
+
+    def test_thresholds_are_the_best_on_the_held_out_rows(self, related):
+        X, Y = related
+        clf = make_clf(decision="threshold").fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        P = clf.predict_proba(X[100:])
+        best = max(
+            f1_score(Y[100:], P >= cut, average="micro", zero_division=0) for cut in np.unique(P)
+        )
+        chosen = f1_score(Y[100:], P >= clf.thresholds_["f1_micro"], average="micro")
+        assert chosen == pytest.approx(best)
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_rules_made_for_a_metric_predict_labels(self, related, fitted, metric):
+        X, Y = related
+        clf = clone_of(fitted).set_params(threshold=metric, decision="optimal")
+        predicted = clf.predict(X)
+        assert predicted.shape == Y.shape
+        assert set(np.unique(predicted)) <= {0, 1}
+
+
+class TestPaper:
+    @pytest.mark.parametrize(
+        ("dataset", "dropout"), [("bibtex", 0.2), ("Reuters", 0.2), ("delicious", 0.1), (None, 0.1)]
+    )
+    def test_settings_are_the_papers(self, dataset, dropout):
+        params = MrMPClassifier.paper(dataset).get_params()
+        expected = {
+            "d_model": 512, "d_inner": 1024, "n_encoder_layers": 2, "n_decoder_layers": 2,
+            "n_heads": 4, "dropout": dropout, "batch_size": 32, "lr": 0.0002,
+            "lr_schedule": "step", "alpha": 0.05, "composition": "sum", "relations": "chi2",
+            "architecture": "paper", "decision": "threshold",
+        }  # fmt: skip
+        assert {name: params[name] for name in expected} == expected
+
+    def test_overrides(self):
+        assert MrMPClassifier.paper(d_model=64).d_model == 64
+
+    def test_the_papers_network_learns(self, related):
+        X, Y = related
+        clf = MrMPClassifier.paper(
+            d_model=16, d_inner=32, lr=0.005, max_epochs=25, random_state=0
+        ).fit(X, Y)
+        module = clf.net_.module_
+        assert module.output is None
+        assert module.bias is None
+        assert f1_score(Y, clf.predict(X), average="micro") > 0.4

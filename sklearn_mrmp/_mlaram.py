@@ -219,6 +219,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         by_cluster = np.argsort(learned.winners, kind="stable")
         ends = np.cumsum(np.bincount(learned.winners, minlength=self.n_clusters_))
         self._members = np.split(by_cluster, ends[:-1])
+        self._member_boxes = [self._prototypes.take(members) for members in self._members]
 
     def _label_probabilities(self, X):
         X = self._validate_input(X)
@@ -227,36 +228,53 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         elif sp.issparse(X):
             X = X.toarray()
         inputs = Hyperboxes.points(self._range.scale(X))
-        chunk = max(1, _CHUNK_CELLS // self.n_prototypes_)
+        chunk = max(1, _CHUNK_CELLS // self._max_competitors())
         return np.concatenate(
             [self._vote(inputs.take(rows)) for rows in gen_batches(len(inputs), chunk)]
         )
 
+    def _max_competitors(self):
+        if not self.n_clusters_:
+            return self.n_prototypes_
+        return self.n_search_clusters * max(len(members) for members in self._members)
+
     def _vote(self, inputs):
         """Label shares among the rows of the activated prototypes, weighted by activation."""
-        activity = self._activities(inputs)
-        best = activity.max(axis=1, keepdims=True)
-        spread = best - activity.min(axis=1, keepdims=True, where=activity >= 0, initial=np.inf)
-        active = (best - activity) <= self.threshold * spread * best
+        activity = self._cluster_activities(inputs) if self.n_clusters_ else self._every(inputs)
+        starts, lengths = activity.indptr[:-1], np.diff(activity.indptr)
+        best = np.maximum.reduceat(activity.data, starts)
+        spread = best - np.minimum.reduceat(activity.data, starts)
+        least = np.repeat(best - self.threshold * spread * best, lengths)
         # A tiny weight keeps the shares defined when even the best activity is 0.
-        weights = np.where(active, np.maximum(activity, np.finfo(float).tiny), 0.0)
-        shares = (sp.csr_array(weights) @ self.label_counts_).toarray()
+        weights = np.maximum(activity.data, np.finfo(float).tiny)
+        weights[activity.data < least] = 0.0
+        weights = as_csr(sp.csr_array((weights, activity.indices, activity.indptr), activity.shape))
+        shares = (weights @ self.label_counts_).toarray()
         shares /= (weights @ self.prototype_sizes_)[:, None]
         return np.clip(shares, _MARGIN, 1 - _MARGIN)
 
-    def _activities(self, inputs):
-        """Activity of every prototype, (n_inputs, n_prototypes_); -1 for those not asked."""
-        if not self.n_clusters_:
-            return np.maximum(activities(inputs, self._prototypes, ALPHA), 0)
-        result = np.full((len(inputs), self.n_prototypes_), -1.0)
+    def _every(self, inputs):
+        """Activity of every prototype, CSR array (n_inputs, n_prototypes_) with all entries."""
+        values = np.maximum(activities(inputs, self._prototypes, ALPHA), 0)
+        columns = np.tile(np.arange(self.n_prototypes_), len(inputs))
+        ends = np.arange(len(inputs) + 1) * self.n_prototypes_
+        return sp.csr_array((values.ravel(), columns, ends), values.shape)
+
+    def _cluster_activities(self, inputs):
+        """Activity of the prototypes of each input's best clusters, as a CSR array."""
         n_search = min(self.n_search_clusters, self.n_clusters_)
         order = np.argsort(-activities(inputs, self._clusters, ALPHA), axis=1, kind="stable")
-        searched, rows = order[:, :n_search].T.ravel(), np.tile(np.arange(len(inputs)), n_search)
-        for cluster in np.unique(searched):
-            asking, members = rows[searched == cluster], self._members[cluster]
-            found = activities(inputs.take(asking), self._prototypes.take(members), ALPHA)
-            result[np.ix_(asking, members)] = np.maximum(found, 0)
-        return result
+        searched, rows = order[:, :n_search].ravel(), np.repeat(np.arange(len(inputs)), n_search)
+        by_cluster = np.argsort(searched, kind="stable")
+        clusters, starts = np.unique(searched[by_cluster], return_index=True)
+        found = []
+        for cluster, asking in zip(clusters, np.split(rows[by_cluster], starts[1:]), strict=True):
+            members = self._members[cluster]
+            values = activities(inputs.take(asking), self._member_boxes[cluster], ALPHA)
+            places = np.repeat(asking, len(members)), np.tile(members, len(asking))
+            found.append((np.maximum(values, 0).ravel(), *places))
+        values, rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return sp.csr_array((values, (rows, columns)), (len(inputs), self.n_prototypes_))
 
     def _decide_labels(self, P):
         """Labels above the largest gap between scores; of equal gaps, the upper one."""

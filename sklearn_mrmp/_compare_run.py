@@ -47,6 +47,8 @@ class ComparisonRun:
         Different warnings that were raised, at most ten.
     key : str
         Fingerprint of data, classifier and settings.
+    code : str
+        Fingerprint of the code that made a run which was read from a file.
     """
 
     method: str
@@ -59,6 +61,7 @@ class ComparisonRun:
     error: str | None = None
     warnings: list = field(default_factory=list)
     key: str = ""
+    code: str = ""
 
     def to_dict(self):
         """Return the run as a dict of plain Python values."""

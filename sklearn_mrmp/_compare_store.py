@@ -1,13 +1,17 @@
 """Runs on disk: one JSON line each, written as it ends, so that a comparison can be resumed.
 
 A line counts only when its key, a fingerprint of data, classifier and settings, is asked for;
-lines of other data or other settings stay in the file and are never mixed in.
+lines of other data or other settings stay in the file and are never mixed in. Lines made by another
+state of this package's code count, with a warning.
 """
 
+import ast
 import hashlib
 import json
 import math
 import os
+import warnings
+from functools import cache
 from pathlib import Path
 
 import joblib
@@ -36,11 +40,25 @@ def run_key(shared, method, estimator, seed):
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
+@cache
+def code_fingerprint():
+    """Fingerprint of this package's code, whatever its comments and line breaks."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    package = Path(__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        # Pictures, tables and the command line change no number.
+        if not path.relative_to(package).as_posix().startswith(("_plot/", "_cli", "_compare_re")):
+            digest.update(ast.dump(ast.parse(path.read_bytes())).encode())
+    return digest.hexdigest()
+
+
 class RunStore:
     """The runs of earlier and of this comparison in a file of JSON lines; none without a path."""
 
     def __init__(self, path=None):
         self.path = None if path is None else Path(path)
+        # Now and not when a run ends: by then the files may no longer be what was imported.
+        self.code = "" if path is None else code_fingerprint()
 
     def load(self, keys):
         """Return the finished runs among `keys`, by key; failed ones are left to be tried again."""
@@ -51,6 +69,14 @@ class RunStore:
             record = _parse(line)
             if record is not None and record["key"] in wanted and record["error"] is None:
                 runs[record["key"]] = ComparisonRun(**record)
+        n_old = sum(run.code != self.code for run in runs.values())
+        if n_old:
+            warnings.warn(
+                f"{n_old} of {len(runs)} runs in {self.path} were made by another state of "
+                "sklearn_mrmp's code and are used as they are; delete the file to repeat them.",
+                UserWarning,
+                stacklevel=3,
+            )
         return runs
 
     def append(self, run):
@@ -62,6 +88,7 @@ class RunStore:
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in run.to_dict().items()
         }
+        record["code"] = self.code
         with self.path.open("a+b") as file:
             # After an interruption the last line may lack its end: do not glue two runs together.
             if file.tell() and not self._ends_with_newline():

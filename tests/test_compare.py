@@ -189,6 +189,16 @@ def test_a_line_cut_short_by_an_interruption_is_done_again(data, tmp_path):
     assert len(SEEN) == 3
 
 
+def test_runs_made_by_other_code_are_used_with_a_warning(data, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    compare({"a": Recorder()}, data, results_path=path)
+    record = json.loads(path.read_text()) | {"code": "older"}
+    path.write_text(json.dumps(record) + "\n")
+    with pytest.warns(UserWarning, match=r"1 of 1 runs in .*another state of sklearn_mrmp's code"):
+        compare({"a": Recorder()}, data, results_path=path)
+    assert len(SEEN) == 1
+
+
 def test_unpicklable_estimators_are_compared_all_the_same(data, tmp_path):
     piped = make_pipeline(FunctionTransformer(lambda X: X), Recorder())
     result = compare({"a": piped}, data, results_path=tmp_path / "runs.jsonl")

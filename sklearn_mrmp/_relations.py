@@ -142,12 +142,13 @@ def hierarchy_relation(hierarchy, *, n_labels=None, label_names=None):
 
     Parameters
     ----------
-    hierarchy : sequence
-        Either a parent list, with the parent of each label in the order of the labels and None or
-        −1 for roots; or an edge list of pairs ``(parent, child)``, in which a label may have
-        several parents. Labels go by index, or by name when `label_names` is given.
+    hierarchy : sequence or mapping
+        A parent list, with the parent of each label in the order of the labels and None or −1 for
+        roots; an edge list of pairs ``(parent, child)``, in which a label may have several
+        parents; or a mapping of child to parent, such as ``parents`` of `load_mulan`. Labels go
+        by index, or by name when `label_names` is given.
     n_labels : int, default=None
-        Number of labels; needed for an edge list without `label_names`.
+        Number of labels; needed for edges and mappings without `label_names`.
     label_names : sequence of str, default=None
         Names of all labels, in order.
 
@@ -168,10 +169,12 @@ def hierarchy_relation(hierarchy, *, n_labels=None, label_names=None):
     >>> (hierarchy_relation([-1, 0, 0]) != tree).nnz
     0
     """
-    items = list(hierarchy)
+    is_mapping = isinstance(hierarchy, Mapping)
+    items = [(p, c) for c, p in hierarchy.items() if not _is_root(p)] if is_mapping else hierarchy
+    items = list(items)
     if label_names is not None:
         n_labels = len(label_names)
-    is_edge_list = bool(items) and all(np.ndim(item) == 1 for item in items)
+    is_edge_list = is_mapping or (bool(items) and all(np.ndim(item) == 1 for item in items))
     if is_edge_list:
         edges = _checked_pairs(items, n_labels)
     else:

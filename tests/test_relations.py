@@ -162,8 +162,15 @@ def test_edge_list_allows_several_parents_and_ignores_repeats(edges, names):
     assert graph.toarray().tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
+@pytest.mark.parametrize("parents", [{"b": "a", "c": "a", "a": None}, {1: 0, 2: 0}])
+def test_mapping_of_child_to_parent_makes_the_same_edges(parents):
+    graph = hierarchy_relation(parents, label_names=list("abc"))
+    assert graph.toarray().tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
+
+
 def test_an_empty_hierarchy_has_no_edges():
     assert hierarchy_relation([None, -1]).nnz == 0
+    assert hierarchy_relation({}, n_labels=2).shape == (2, 2)
 
 
 @pytest.mark.parametrize(

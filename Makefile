@@ -16,7 +16,7 @@ $(VENV)/installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/installed-all
-	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/plot_demo.py
 
 test: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)

@@ -1,16 +1,37 @@
-"""Multi-label classification with learned label relations, for scikit-learn."""
+"""Multi-label classification with learned label relations, for scikit-learn.
 
+Labels that attract each other and labels that avoid each other form a graph; `MrMPClassifier`
+learns it from the training labels and passes messages along it. Around it: the paper's classical
+baselines, decision rules for any multi-label classifier, label graphs, pictures and comparisons.
+"""
+
+from sklearn_mrmp._compare import compare_classifiers
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
+from sklearn_mrmp._mlaram import MLARAMClassifier
+from sklearn_mrmp._mlknn import MLKNNClassifier
 from sklearn_mrmp._mrmp import MrMPClassifier
+from sklearn_mrmp._plot.comparison import ComparisonDisplay
+from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
-from sklearn_mrmp._thresholds import tune_thresholds
+from sklearn_mrmp._thresholds import ThresholdResult, tune_thresholds
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ComparisonDisplay",
     "LabelGraph",
+    "LabelGraphDisplay",
+    "MLARAMClassifier",
+    "MLKNNClassifier",
     "MrMPClassifier",
+    "ThresholdResult",
     "TokenSequenceVectorizer",
+    "TrainingHistoryDisplay",
+    "compare_classifiers",
+    "hierarchy_relation",
     "label_graph",
+    "similarity_relation",
     "tune_thresholds",
 ]

@@ -11,6 +11,12 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
 
+# Standard deviation of fresh token embeddings. A layer norm follows, so the scale matters only
+# relative to the optimiser's steps: a rare token takes few of them, and at unit scale it would
+# stay what it was drawn as (Bibtex, width 64, 8 epochs, held-out micro-averaged average
+# precision: .386 at 1, .456 at 0.1, .477 at 0.03).
+_EMBEDDING_SCALE = 0.03
+
 
 def sinusoidal_positions(n_positions, d_model, device=None):
     """Sinusoidal position codes of Vaswani et al. (2017).
@@ -63,17 +69,9 @@ class TokenEmbedding(nn.Module):
         self.presence = nn.Embedding(n_tokens + 1, d_model, padding_idx=0)
         self.value = nn.Embedding(n_tokens + 1, d_model, padding_idx=0) if values else None
         self.positions = positions
-        # Without positions the scale is lost in the first layer norm; with them, both have unit
-        # variance so that neither drowns the other.
-        nn.init.normal_(self.presence.weight)
-        if values:
-            nn.init.normal_(self.value.weight)
-        with torch.no_grad():
-            for table in (self.presence, self.value):
-                if table is not None:
-                    table.weight[0] = 0.0  # an initialiser overwrites padding_idx's zero row
-                    if trained is not None:
-                        table.weight[1:][~trained] = 0.0
+        for table in (self.presence, self.value):
+            if table is not None:
+                _init_table(table.weight, trained)
 
     def forward(self, tokens, values=None):
         """Embed ids (B, T) and standardised values (B, T) as (B, T, d)."""
@@ -81,8 +79,18 @@ class TokenEmbedding(nn.Module):
         if self.value is not None:
             x = x + self.value(tokens) * values[..., None]
         if self.positions:
-            x = x + sinusoidal_positions(x.shape[1], x.shape[2], x.device)
+            # As large as fresh embeddings, so that neither drowns the other.
+            x = x + _EMBEDDING_SCALE * sinusoidal_positions(x.shape[1], x.shape[2], x.device)
         return x
+
+
+def _init_table(weight, trained):
+    """Start an embedding table; padding and tokens that training never sees are zero."""
+    nn.init.normal_(weight, std=_EMBEDDING_SCALE)
+    with torch.no_grad():
+        weight[0] = 0.0  # an initialiser overwrites padding_idx's zero row
+        if trained is not None:
+            weight[1:][~trained] = 0.0
 
 
 class EncoderLayer(nn.Module):

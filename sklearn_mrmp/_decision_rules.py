@@ -4,6 +4,8 @@ The rules live in `_threshold_rules`, `_expected_f1_rule` and `_label_set_rule`;
 which of them serves which metric, and nothing of any classifier.
 """
 
+import numpy as np
+
 from sklearn_mrmp._expected_f1_rule import ExpectedF1Rule
 from sklearn_mrmp._label_set_rule import LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule
 from sklearn_mrmp._threshold_rules import (
@@ -15,7 +17,7 @@ from sklearn_mrmp._threshold_rules import (
 from sklearn_mrmp._threshold_sweep import METRICS
 from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, check_metrics
 
-# The candidates for each metric; of several, the best on the validation rows is kept.
+# The candidates for each metric; a later one is kept when it clearly wins on validation rows.
 _OPTIMAL = {
     "accuracy": (LabelSetRule,),
     "f1_samples": (LabelSetF1Rule, ExpectedF1Rule),
@@ -108,9 +110,12 @@ def fit_decision_rules(
 
 
 def _best_rule(candidates, metric, from_logits, data):
-    """Fit the candidates and keep the one of highest validation score; the first of equals."""
-    rules = []
+    """Fit the candidates and keep the best; a later one has to win by a standard error."""
+    best = None
+    margin = 0.25 / np.sqrt(len(data[0]))  # of the mean difference of two rules on these rows
     for candidate in candidates:
         options = {"from_logits": from_logits} if candidate in _NEED_LOGITS else {}
-        rules.append(candidate(metric=metric, **options).fit(*data))
-    return max(rules, key=lambda rule: rule.validation_score)
+        rule = candidate(metric=metric, **options).fit(*data)
+        if best is None or rule.validation_score > best.validation_score + margin:
+            best = rule
+    return best

@@ -18,6 +18,9 @@ MAX_SETS = 10_000
 # Labels of a row that are looked at beyond the size of the largest set.
 _SHORTLIST = 24
 
+# A row that hesitates between sets may get more labels than any of them has, up to this many.
+_EXTRA_LABELS = 8
+
 _ROWS_AT_ONCE = 1_000
 
 
@@ -207,7 +210,7 @@ def _maximise_expected_f1(sets, groups, P_sets, Z):
         return np.arange(Z.shape[1]) == Z.argmax(axis=1)[:, None]
     largest = groups[-1][0]
     joint, labels = _label_and_size(sets, groups, P_sets, Z, largest + _SHORTLIST)
-    k = np.arange(1, min(largest, labels.shape[1]) + 1)
+    k = np.arange(1, min(largest + _EXTRA_LABELS, labels.shape[1]) + 1)
     gain = (2 / (k[:, None] + [size for size, _ in groups])).astype(np.float32)
     # value[n, k, m]: what label m adds to the expected F1 of a set of k labels
     value = gain @ joint

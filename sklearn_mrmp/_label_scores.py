@@ -1,0 +1,60 @@
+"""Scores of labels from any fitted multi-label classifier, as one (n_samples, n_labels) array.
+
+scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
+each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy.
+"""
+
+import numpy as np
+
+RESPONSE_METHODS = ("predict_proba", "decision_function")
+
+
+def choose_response_method(estimator, response_method="auto"):
+    """Name of the method that gives the scores; raise AttributeError when there is none."""
+    wanted = RESPONSE_METHODS if response_method == "auto" else (response_method,)
+    for name in wanted:
+        if hasattr(estimator, name):
+            return name
+    raise AttributeError(
+        f"{type(estimator).__name__} has no {' or '.join(wanted)}, so there are no scores to "
+        "decide by."
+    )
+
+
+def label_scores(estimator, X, n_labels, response_method):
+    """Scores of a label matrix target.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted on a label matrix of `n_labels` columns.
+    X : array-like
+        Input rows.
+    n_labels : int
+        Number of labels.
+    response_method : {"predict_proba", "decision_function"}
+        Where the scores come from.
+
+    Returns
+    -------
+    scores : float ndarray of shape (n_samples, n_labels)
+        Probabilities that the labels are 1, or margins.
+    """
+    response = getattr(estimator, response_method)(X)
+    if isinstance(response, list):
+        classes = estimator.classes_
+        columns = [_positive_column(P, values) for P, values in zip(response, classes, strict=True)]
+        response = np.column_stack(columns)
+    response = np.asarray(response)
+    if response.ndim != 2 or response.shape[1] != n_labels:
+        raise ValueError(
+            f"{response_method} of {type(estimator).__name__} returned shape {response.shape}; "
+            f"expected one column for each of the {n_labels} labels, or a list of arrays."
+        )
+    return response
+
+
+def _positive_column(P, classes):
+    """Probability of class 1; a label that is constant in training has one column only."""
+    where = np.flatnonzero(np.asarray(classes) == 1)
+    return P[:, where[0]] if where.size else np.zeros(len(P), dtype=P.dtype)

@@ -1,0 +1,392 @@
+"""TunedDecisionClassifier: the best decisions for a metric around any multi-label classifier.
+
+The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shaped like it. Composes
+a classifier, scores rows it was not fitted on, and leaves the deciding to `_decision_rules`.
+"""
+
+from copy import deepcopy
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, ShuffleSplit, check_cv
+from sklearn.utils import get_tags, indexable
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    process_routing,
+)
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, _check_y, check_is_fitted
+
+from sklearn_mrmp._decision_rules import DECISIONS, fit_decision_rules
+from sklearn_mrmp._label_scores import RESPONSE_METHODS, choose_response_method, label_scores
+from sklearn_mrmp._targets import TargetEncoding, column_names
+from sklearn_mrmp._threshold_sweep import METRICS
+
+
+def _estimator_has(name):
+    def check(self):
+        estimator = getattr(self, "estimator_", self.estimator)
+        getattr(estimator, name)  # raises the estimator's own AttributeError
+        return True
+
+    return check
+
+
+class TunedDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Any multi-label classifier, with the decisions that are best for a metric.
+
+    The classifier's scores on rows it was not fitted on tell how to turn scores into label sets:
+    by the best threshold, or by a rule made for the metric. All four metrics are prepared in
+    ``fit``; `metric` and `decision` may be changed afterwards, without fitting again.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        A classifier of label matrices with ``predict_proba`` (of either shape) or
+        ``decision_function``.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
+        What predictions are to maximise.
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"} or rule, \
+default="optimal"
+        How: by the rule made for the metric, or by one of the others of `fit_decision_rules`, or
+        by a rule object such as ``TopKRule(3)``.
+    cv : int, float, "prefit", cross-validation generator or iterable, default=None
+        Which rows the decisions are tuned on:
+
+        - None or an integer: all of them, by out-of-fold scores of 5 or that many folds;
+        - a float in (0, 1): this fraction of the rows, held out;
+        - ``"prefit"``: the rows given to ``fit``, which a fitted `estimator` has not seen;
+        - a splitter or an iterable of (train, test) positions: the test rows.
+    refit : bool, default=True
+        Whether `estimator` is fitted on all rows in the end. False keeps the one of a single
+        split; irrelevant for ``"prefit"``.
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        Source of the scores.
+    n_jobs : int, default=None
+        Number of folds fitted at once.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles the rows when `cv` is None or a number.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier.
+    classes_ : list of ndarray, or ndarray
+        ``[0, 1]`` for each label; the classes when the target was a vector.
+    label_names_ : ndarray of str
+        Column names of the target, or numbers.
+    thresholds_ : dict of str to float
+        The best global cut of the scores for each metric.
+    decision_rules_ : dict of str to dict of str to rule
+        The rules by decision and metric.
+    best_score_ : float
+        The metric on the rows used for tuning, for the present `metric` and `decision`.
+    n_features_in_ : int
+        Number of features, if `estimator` knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, if `estimator` knows them.
+
+    Notes
+    -----
+    For a target that is a vector of classes there is nothing to tune: `estimator` is fitted on all
+    rows and predicts as it does alone (for binary targets see
+    :class:`~sklearn.model_selection.TunedThresholdClassifierCV`).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+    >>> X, Y = make_multilabel_classification(n_classes=6, n_labels=2, random_state=0)
+    >>> clf = TunedDecisionClassifier(
+    ...     OneVsRestClassifier(LogisticRegression()), metric="accuracy", random_state=0
+    ... ).fit(X, Y)
+    >>> clf.predict(X).shape
+    (100, 6)
+    >>> clf.set_params(metric="f1_samples").predict(X[:1])
+    array([[...]])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [
+            HasMethods(["fit", "predict_proba"]),
+            HasMethods(["fit", "decision_function"]),
+        ],
+        "metric": [StrOptions(set(METRICS))],
+        "decision": [StrOptions(set(DECISIONS)), HasMethods(["fit", "decide"])],
+        "cv": [
+            "cv_object",
+            StrOptions({"prefit"}),
+            Interval(Real, 0.0, 1.0, closed="neither"),
+        ],
+        "refit": ["boolean"],
+        "response_method": [StrOptions({"auto", *RESPONSE_METHODS})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        metric="f1_micro",
+        decision="optimal",
+        cv=None,
+        refit=True,
+        response_method="auto",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.metric = metric
+        self.decision = decision
+        self.cv = cv
+        self.refit = refit
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, **params):
+        """Fit the classifier and tune the decisions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows, in whatever form `estimator` takes.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 label matrix.
+        **params : dict
+            Metadata for `estimator` and `cv`, when metadata routing is enabled.
+
+        Returns
+        -------
+        self : TunedDecisionClassifier
+            The fitted classifier.
+        """
+        _raise_for_params(params, self, None)
+        routed = process_routing(self, "fit", **params)
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        names = column_names(y)
+        X, y = indexable(X, _check_y(y, multi_output=True, estimator=self))
+        self._target_encoding = TargetEncoding.from_target(y, names)
+        self.label_names_ = self._target_encoding.label_names
+        if self._target_encoding.kind == "multilabel":
+            scores, tested, train_positions = self._fit_and_score(X, y, routed)
+            self._tune(self._target_encoding.encode(y), scores, tested)
+            self._fit_final(X, y, routed, train_positions)
+        else:
+            self._fit_final(X, y, routed, None)
+        self._copy_input_attributes()
+        return self
+
+    def _fit_and_score(self, X, y, routed):
+        """Scores of rows the classifier does not know: scores, their positions, training rows."""
+        method = choose_response_method(self.estimator, self.response_method)
+        n_labels = self._target_encoding.n_labels
+        if self._is_prefit():
+            _check_prefit(self.estimator)
+            return label_scores(self.estimator, X, n_labels, method), np.arange(y.shape[0]), None
+        splits = list(self._splitter(y).split(X, y, **routed.splitter.split))
+        if not self.refit and len(splits) > 1:
+            raise ValueError(f"refit=False needs a single split, but cv gives {len(splits)}.")
+        scores = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fold_scores)(
+                clone(self.estimator), X, y, train, test, method, routed.estimator.fit
+            )
+            for train, test in splits
+        )
+        return np.vstack(scores), np.concatenate([test for _, test in splits]), splits[0][0]
+
+    def _is_prefit(self):
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
+    def _splitter(self, y):
+        n_samples = y.shape[0]
+        if isinstance(self.cv, Real) and not isinstance(self.cv, Integral):
+            return ShuffleSplit(1, test_size=self.cv, random_state=self.random_state)
+        if self.cv is None or isinstance(self.cv, Integral):
+            # rows may be sorted by label; label sets cannot be stratified
+            n_splits = max(2, min(5 if self.cv is None else self.cv, n_samples))
+            return KFold(n_splits, shuffle=True, random_state=self.random_state)
+        return check_cv(self.cv)
+
+    def _tune(self, Y, scores, tested):
+        """Fit the rules on the tested rows; the others count as training rows."""
+        others = np.setdiff1d(np.arange(Y.shape[0]), tested)
+        from_logits = (
+            choose_response_method(self.estimator, self.response_method) == "decision_function"
+        )
+        Y_valid = Y[tested].toarray() > 0
+        Y_train = Y[others] if others.size else None
+        self.decision_rules_ = {
+            decision: fit_decision_rules(
+                Y_valid, scores, Y_train=Y_train, decision=decision, from_logits=from_logits
+            )
+            for decision in {"threshold", "optimal", self._decision_name()} & set(DECISIONS)
+        }
+        if self._decision_name() not in DECISIONS:
+            rule = deepcopy(self.decision).fit(Y_valid, scores, Y_train)
+            self.decision_rules_[self._decision_name()] = dict.fromkeys(METRICS, rule)
+        cuts = self.decision_rules_["threshold"]
+        self.thresholds_ = {name: cuts[name].threshold for name in METRICS}
+
+    def _decision_name(self):
+        return self.decision if isinstance(self.decision, str) else repr(self.decision)
+
+    def _fit_final(self, X, y, routed, train_positions):
+        """Fit `estimator_` on all rows, on those of the only split, or take the fitted one."""
+        if self._is_prefit():
+            _check_prefit(self.estimator)
+            self.estimator_ = self.estimator
+            return
+        self.estimator_ = clone(self.estimator)
+        fit_params = routed.estimator.fit
+        if not self.refit and train_positions is not None:
+            X, y, fit_params = _rows(self.estimator_, X, y, train_positions, fit_params)
+        self.estimator_.fit(X, y, **fit_params)
+
+    def _copy_input_attributes(self):
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+
+    @property
+    def classes_(self):
+        """Classes of each label, or of the vector target."""
+        return self._target_encoding.classes
+
+    @property
+    def best_score_(self):
+        """The metric on the rows used for tuning."""
+        return self._rule().validation_score
+
+    def _rule(self):
+        name = self._decision_name()
+        if self.metric not in METRICS:
+            raise ValueError(
+                f"Unknown metric {self.metric!r}; the known ones are {', '.join(METRICS)}."
+            )
+        if name not in self.decision_rules_:
+            raise ValueError(
+                f"decision={name} was not prepared in fit, only "
+                f"{', '.join(sorted(self.decision_rules_))}; fit again with it."
+            )
+        return self.decision_rules_[name][self.metric]
+
+    def predict(self, X):
+        """Predict label sets, as is best for `metric`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 labels in the dtype of the training target, sparse when that was sparse.
+        """
+        check_is_fitted(self, "estimator_")
+        if self._target_encoding.kind != "multilabel":
+            return self.estimator_.predict(X)
+        method = choose_response_method(self.estimator_, self.response_method)
+        scores = label_scores(self.estimator_, X, self._target_encoding.n_labels, method)
+        return self._target_encoding.decode_labels(self._rule().decide(scores))
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X):
+        """Probabilities of the labels, from the fitted classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            One column for each label, whatever the classifier's own shape; for a vector target
+            one column for each class.
+        """
+        check_is_fitted(self, "estimator_")
+        if self._target_encoding.kind != "multilabel":
+            return self.estimator_.predict_proba(X)
+        P = label_scores(self.estimator_, X, self._target_encoding.n_labels, "predict_proba")
+        limits = np.finfo(P.dtype)  # an array of probabilities is expected strictly inside (0, 1)
+        return np.clip(P, limits.tiny, 1 - limits.epsneg)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Scores of the labels, from the fitted classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_labels), or as the classifier's for a vector target
+            The scores.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def get_metadata_routing(self):
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Routing to `estimator` and `cv`.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        splitter = self.cv if hasattr(self.cv, "split") else KFold()
+        return (
+            MetadataRouter(owner=self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+            .add(
+                splitter=splitter,
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags.multi_label = True
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        return tags
+
+
+def _check_prefit(estimator):
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise NotFittedError("cv='prefit' needs an estimator that is fitted.") from error
+
+
+def _rows(estimator, X, y, positions, fit_params):
+    X_part, y_part = _safe_split(estimator, X, y, positions)
+    return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
+
+
+def _fold_scores(estimator, X, y, train, test, method, fit_params):
+    """Fit on the training rows, score the test rows."""
+    X_train, y_train, fit_params = _rows(estimator, X, y, train, fit_params)
+    estimator.fit(X_train, y_train, **fit_params)
+    X_test, _ = _safe_split(estimator, X, y, test, train)
+    return label_scores(estimator, X_test, y.shape[1], method)

@@ -6,10 +6,10 @@ baselines, decision rules for any multi-label classifier, label graphs, pictures
 """
 
 from sklearn_mrmp._compare import compare_classifiers
+from sklearn_mrmp._compare_report import ComparisonResult
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
 from sklearn_mrmp._mlaram import MLARAMClassifier
 from sklearn_mrmp._mlknn import MLKNNClassifier
-from sklearn_mrmp._mrmp import MrMPClassifier
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ComparisonDisplay",
+    "ComparisonResult",
     "LabelGraph",
     "LabelGraphDisplay",
     "MLARAMClassifier",
@@ -35,3 +36,19 @@ __all__ = [
     "similarity_relation",
     "tune_thresholds",
 ]
+
+
+def __getattr__(name):
+    """Import the classifier that needs torch when it is first asked for.
+
+    Data sets, label graphs, decisions and baselines then load in a fraction of the time.
+    """
+    if name == "MrMPClassifier":
+        from sklearn_mrmp._mrmp import MrMPClassifier
+
+        return MrMPClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -110,8 +110,23 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
             return encoding.decode_scores(P)
         return encoding.decode_labels(self._decide_labels(P))
 
-    def _is_sparse_target(self):
-        return self._target_encoding.container is not None
+    def score(self, X, y, sample_weight=None):
+        """Accuracy; for a label matrix the share of rows whose labels are all right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+        """
+        return super().score(X, y, sample_weight)
 
 
 def as_csr(X):

@@ -112,7 +112,7 @@ class BatchProgress(Callback):
 
     def on_train_begin(self, net, **kwargs):
         """Open the bar."""
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # comes with skorch; importing it costs start-up time
 
         self.bar_ = tqdm(total=self.n_batches, desc="MrMP", unit="batch", leave=True)
 

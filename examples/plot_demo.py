@@ -42,7 +42,7 @@ print(f"{X_train.shape[0]} training rows, {X_test.shape[0]} test rows, {Y.shape[
 # -------
 # Every method gets the same rows and the same decision rules. Another baseline is another line.
 methods = {
-    "MrMP": MrMPClassifier(),
+    "MrMP": MrMPClassifier(random_state=0),
     "MrMP without graph": MrMPClassifier(relations=None),
     "one-vs-rest LR": OneVsRestClassifier(LogisticRegression(max_iter=1000)),
     "ML-KNN": MLKNNClassifier(),

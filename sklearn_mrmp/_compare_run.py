@@ -20,6 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._label_scores import choose_response_method, label_scores
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ def _measure(protocol, estimator, seed):
     estimator = fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid)
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
-    P_test = label_probabilities(estimator, protocol.X_test)
+    P_test = label_probabilities(estimator, protocol.X_test, Y_fit.shape[1])
     predict_time = time.perf_counter() - start
-    P_valid = label_probabilities(estimator, X_valid)
+    P_valid = label_probabilities(estimator, X_valid, Y_fit.shape[1])
     peak = peak_memory() if protocol.measure_memory else np.nan
     scores = {
         decision: _score(protocol, decision, (Y_valid, P_valid), Y_fit, P_test)
@@ -163,25 +164,14 @@ def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
     return estimator
 
 
-def label_probabilities(estimator, X):
+def label_probabilities(estimator, X, n_labels):
     """Probabilities of shape (n_samples, n_labels) from any of scikit-learn's conventions.
 
-    A list with one array per label (as from forests) is stacked; without ``predict_proba`` the
-    values of ``decision_function`` go through the logistic function.
+    Without ``predict_proba`` the values of ``decision_function`` go through the logistic function.
     """
-    if hasattr(estimator, "predict_proba"):
-        P = estimator.predict_proba(X)
-        if isinstance(P, list):
-            P = np.column_stack(
-                [
-                    p[:, list(c).index(1)] if 1 in c else np.zeros(len(p))
-                    for p, c in zip(P, estimator.classes_, strict=True)
-                ]
-            )
-        return np.asarray(P)
-    if hasattr(estimator, "decision_function"):
-        return expit(np.asarray(estimator.decision_function(X)))
-    raise TypeError(f"{type(estimator).__name__} has neither predict_proba nor decision_function.")
+    method = choose_response_method(estimator)
+    scores = label_scores(estimator, X, n_labels, method)
+    return scores if method == "predict_proba" else expit(scores)
 
 
 def _score(protocol, decision, valid, Y_fit, P_test):

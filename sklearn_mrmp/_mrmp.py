@@ -284,27 +284,20 @@ class MrMPClassifier(BaseMultilabelClassifier):
         -------
         self : MrMPClassifier
         """
-        self._check_parameters_together(X_val, y_val)
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together.")
         self.input_type_ = self._resolve_input_type(X)
         X, Y = self._validate_fit(X, y, **self._type_checks())
         random_state = check_random_state(self.random_state)
         train, valid = self._split(X, Y, X_val, y_val, random_state)
         self.label_graph_ = self._learn_graph(train[1])
         seed = random_state.randint(np.iinfo(np.int32).max)
-        P_valid = self._train(train, valid, seed)
-        self._tune_decisions(valid[1], P_valid, train[1])
-        if self.refit and X_val is None:
-            self._train_on_all_rows(X, Y, seed)
+        with torch_threads(self.n_threads):
+            P_valid = self._train(train, valid, seed)
+            self._tune_decisions(valid[1], P_valid, train[1])
+            if self.refit and X_val is None:
+                self._train_on_all_rows(X, Y, seed)
         return self
-
-    def _check_parameters_together(self, X_val, y_val):
-        if self.d_model % self.n_heads:
-            raise ValueError(
-                f"d_model must be a multiple of n_heads, got d_model={self.d_model} and "
-                f"n_heads={self.n_heads}."
-            )
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together.")
 
     def _resolve_input_type(self, X):
         if self.input_type != "auto":

@@ -10,7 +10,7 @@ from skorch.helper import predefined_split
 
 from sklearn_mrmp._batches import TokenBatches, TokenDataset
 from sklearn_mrmp._net import MrMPNet, training_callbacks
-from sklearn_mrmp._runtime import resolve_device, seeded_torch, torch_threads
+from sklearn_mrmp._runtime import resolve_device, seeded_torch
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
 
 
@@ -40,7 +40,7 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         Fitted, with the weights to use.
     """
     device = resolve_device(params["device"])
-    with torch_threads(params["n_threads"]), seeded_torch(seed, device):
+    with seeded_torch(seed, device):
         dataset = TokenDataset(*train)
         net = MrMPNet(
             **_module_arguments(params, encoder, train, graph),

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp import MLARAMClassifier, MLKNNClassifier, MrMPClassifier
 
 
 def make_mrmp(**options):
@@ -28,6 +28,8 @@ def make_mrmp(**options):
 ESTIMATORS = [
     make_mrmp(),
     make_mrmp(architecture="paper", relations=None, max_epochs=25),
+    MLKNNClassifier(),
+    MLARAMClassifier(),
 ]
 
 
@@ -36,7 +38,7 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:1], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
     "check", [check_param_validation, check_dataframe_column_names_consistency]
 )

@@ -237,15 +237,15 @@ def test_probabilities_are_read_from_every_convention():
     X, Y = rng.uniform(size=(30, 3)), rng.randint(0, 2, (30, 3))
     Y[:, 1], Y[:, 2] = 0, 1
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
-    P = label_probabilities(forest, X)
+    P = label_probabilities(forest, X, 3)
     np.testing.assert_array_equal(P[:, 0], forest.predict_proba(X)[0][:, 1])
     np.testing.assert_array_equal(P[:, 1:], np.tile([0, 1], (30, 1)))
     Y[:, 1] = Y[::-1, 0]
     ridge = RidgeClassifier().fit(X, Y[:, :2])
-    P = label_probabilities(ridge, X)
+    P = label_probabilities(ridge, X, 2)
     np.testing.assert_array_equal(P > 0.5, ridge.decision_function(X) > 0)
-    with pytest.raises(TypeError, match="FunctionTransformer has neither predict_proba"):
-        label_probabilities(FunctionTransformer(), X)
+    with pytest.raises(AttributeError, match="FunctionTransformer has no predict_proba"):
+        label_probabilities(FunctionTransformer(), X, 2)
 
 
 def test_sparse_rows_sparse_labels_and_texts_are_accepted():

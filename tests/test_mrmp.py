@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from skorch.callbacks import Callback
+from skorch.exceptions import DeviceWarning
 
 from sklearn_mrmp import LabelGraph, MrMPClassifier
 from sklearn_mrmp._thresholds import METRICS
@@ -429,6 +430,21 @@ class TestComposition:
     def test_joblib_round_trip_is_bit_identical(self, related, fitted):
         X, _ = related
         np.testing.assert_array_equal(clone_of(fitted).predict_proba(X), fitted.predict_proba(X))
+
+    def test_a_model_of_a_gpu_loads_without_one(self, related, fitted):
+        clf = clone_of(fitted)
+        clf.net_.device = "cuda"
+        with pytest.warns(DeviceWarning):
+            loaded = clone_of(clf)
+        assert str(loaded.net_.device) == "cpu"
+        np.testing.assert_array_equal(
+            loaded.predict_proba(related[0]), fitted.predict_proba(related[0])
+        )
+
+    @pytest.mark.slow
+    def test_parallel_workers_do_not_oversubscribe_the_cores(self):
+        threads = joblib.Parallel(n_jobs=2)(joblib.delayed(torch.get_num_threads)() for _ in "ab")
+        assert sum(threads) <= max(2, joblib.cpu_count())
 
     def test_pickle_does_not_grow_with_the_number_of_rows(self, related):
         X, Y = related

@@ -16,12 +16,14 @@ H      attention heads
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
 from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
+from sklearn_mrmp.nn.dropout import ByteDropout
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer, TokenEmbedding, sinusoidal_positions
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.relations import RelationOperator
 
 __all__ = [
+    "ByteDropout",
     "CompGCNLayer",
     "DecoderLayer",
     "Encoder",

@@ -1,11 +1,13 @@
 """Multi-head attention and the position-wise network, the two blocks of encoder and decoder.
 
-Shapes are those of the legend in `sklearn_mrmp.nn`. Leaf module: imports torch alone.
+Shapes are those of the legend in `sklearn_mrmp.nn`. Knows torch and dropout.
 """
 
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from sklearn_mrmp.nn.dropout import ByteDropout
 
 
 class MultiHeadAttention(nn.Module):
@@ -99,7 +101,7 @@ class PositionwiseFeedForward(nn.Module):
         super().__init__()
         self.expand = nn.Linear(d_model, d_inner)
         self.contract = nn.Linear(d_inner, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = ByteDropout(dropout)
         for linear in (self.expand, self.contract):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)

@@ -4,9 +4,9 @@ PAPER section 1, "Decoder, label-feature module". Knows attention and torch.
 """
 
 from torch import nn
-from torch.nn import functional as F
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn.dropout import ByteDropout
 
 
 class DecoderLayer(nn.Module):
@@ -28,7 +28,7 @@ class DecoderLayer(nn.Module):
         self.feed_forward = PositionwiseFeedForward(d_model, d_inner, dropout)
         self.attention_norm = nn.LayerNorm(d_model) if norm else nn.Identity()
         self.feed_forward_norm = nn.LayerNorm(d_model) if norm else nn.Identity()
-        self.dropout = dropout
+        self.dropout = ByteDropout(dropout)
 
     def forward(self, u, z, mask=None):
         """Update label states.
@@ -46,11 +46,8 @@ class DecoderLayer(nn.Module):
         -------
         Tensor of shape (B, L, d)
         """
-        m = u + self._drop(self.attention(self.attention_norm(u), z, mask))
-        return m + self._drop(self.feed_forward(self.feed_forward_norm(m)))
-
-    def _drop(self, x):
-        return F.dropout(x, self.dropout, self.training)
+        m = u + self.dropout(self.attention(self.attention_norm(u), z, mask))
+        return m + self.dropout(self.feed_forward(self.feed_forward_norm(m)))
 
 
 class LabelFeatureDecoder(nn.Module):

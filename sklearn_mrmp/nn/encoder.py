@@ -7,9 +7,9 @@ import math
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn.dropout import ByteDropout
 
 # Standard deviation of fresh token embeddings. A layer norm follows, so the scale matters only
 # relative to the optimiser's steps: a rare token takes few of them, and at unit scale it would
@@ -110,15 +110,12 @@ class EncoderLayer(nn.Module):
         self.feed_forward = PositionwiseFeedForward(d_model, d_inner, dropout)
         self.attention_norm = nn.LayerNorm(d_model)
         self.feed_forward_norm = nn.LayerNorm(d_model)
-        self.dropout = dropout
+        self.dropout = ByteDropout(dropout)
 
     def forward(self, z, mask=None):
         """Map token states (B, T, d) to (B, T, d)."""
-        z = self.attention_norm(z + self._drop(self.attention(z, z, mask)))
-        return self.feed_forward_norm(z + self._drop(self.feed_forward(z)))
-
-    def _drop(self, x):
-        return F.dropout(x, self.dropout, self.training)
+        z = self.attention_norm(z + self.dropout(self.attention(z, z, mask)))
+        return self.feed_forward_norm(z + self.dropout(self.feed_forward(z)))
 
 
 class Encoder(nn.Module):
@@ -137,7 +134,7 @@ class Encoder(nn.Module):
     def __init__(self, n_layers, d_model, n_heads, d_inner, dropout=0.0):
         super().__init__()
         self.embedding_norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = ByteDropout(dropout)
         self.layers = nn.ModuleList(
             EncoderLayer(d_model, n_heads, d_inner, dropout) for _ in range(n_layers)
         )

@@ -1,0 +1,50 @@
+"""Dropout that draws one random byte per entry.
+
+`torch.nn.Dropout` draws a full random number for each entry; on a CPU that was a fifth of a
+training step. Leaf module: torch alone.
+"""
+
+import torch
+from torch import nn
+
+_BYTES_PER_DRAW = 8
+
+
+class ByteDropout(nn.Module):
+    """Set entries to zero with probability `rate` while training, and scale up the others.
+
+    The rate is rounded to a multiple of 1/256, and the scale goes with the rounded rate, so the
+    expectation is exact.
+
+    Parameters
+    ----------
+    rate : float
+        Probability of zero, from 0 to below 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> dropout = ByteDropout(0.5)
+    >>> dropout(torch.ones(1000)).unique().tolist()
+    [0.0, 2.0]
+    >>> dropout.eval()(torch.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, rate):
+        super().__init__()
+        self.cut = min(round(rate * 256), 255)  # bytes below it are dropped
+
+    def forward(self, x):
+        """Map any shape to the same shape."""
+        if not self.training or self.cut == 0:
+            return x
+        n_draws = -(-x.numel() // _BYTES_PER_DRAW)
+        draws = torch.empty(n_draws, dtype=torch.int64, device=x.device)
+        draws.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits, not only positive numbers
+        keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= self.cut
+        return x * (keep.to(x.dtype) * (256 / (256 - self.cut)))
+
+    def extra_repr(self):
+        """Show the rate."""
+        return f"rate={self.cut / 256:.3f}"

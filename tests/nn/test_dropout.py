@@ -1,0 +1,42 @@
+"""Dropout from random bytes."""
+
+import pytest
+import torch
+
+from sklearn_mrmp.nn import ByteDropout
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_drops_at_the_rate_and_keeps_the_expectation(rate):
+    torch.manual_seed(0)
+    out = ByteDropout(rate)(torch.ones(100_001))
+    assert out.eq(0).float().mean() == pytest.approx(rate, abs=0.006)
+    assert out.mean() == pytest.approx(1.0, abs=0.02)
+
+
+def test_every_byte_of_a_draw_is_random():
+    torch.manual_seed(0)
+    kept = ByteDropout(0.5)(torch.ones(80_000)).view(-1, 8).bool().float().mean(dim=0)
+    torch.testing.assert_close(kept, torch.full((8,), 0.5), atol=0.02, rtol=0)
+
+
+def test_gradient_passes_where_entries_are_kept():
+    x = torch.ones(50, requires_grad=True)
+    out = ByteDropout(0.5)(x)
+    out.sum().backward()
+    torch.testing.assert_close(x.grad, out.detach())
+
+
+@pytest.mark.parametrize("dropout", [ByteDropout(0.0), ByteDropout(0.5).eval()])
+def test_nothing_is_drawn_without_need(dropout):
+    state = torch.get_rng_state()
+    x = torch.ones(5)
+    assert dropout(x) is x
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_same_seed_same_mask_in_any_shape():
+    torch.manual_seed(1)
+    flat = ByteDropout(0.3)(torch.ones(30))
+    torch.manual_seed(1)
+    torch.testing.assert_close(ByteDropout(0.3)(torch.ones(2, 3, 5)).flatten(), flat)

@@ -129,9 +129,8 @@ def hierarchy(n_train=6000, n_test=1500):
     X = centres[group] + 0.12 * rng.standard_normal((len(group), 30))
     Y = (sets[group] ^ (rng.random((len(group), 20)) < 0.02)).astype(int)
     print("\nSecond layer (synthetic dense rows, 30 features)")
-    print(
-        f"{'cluster vigilance':<19}{'prototypes':>11}{'clusters':>10}{'fit':>7}{'predict':>9}{'same':>7}"
-    )
+    sizes = f"{'prototypes':>11}{'clusters':>10}"
+    print(f"{'cluster vigilance':<19}{sizes}{'fit':>7}{'predict':>9}{'same':>8}")
     flat = None
     for vigilance in (None, 0.5, 0.6, 0.7):
         clf = MLARAMClassifier(vigilance=0.95, cluster_vigilance=vigilance)
@@ -139,7 +138,7 @@ def hierarchy(n_train=6000, n_test=1500):
         flat = found if flat is None else flat
         same = (found == flat).all(axis=1).mean()
         sizes = f"{clf.n_prototypes_:>11}{clf.n_clusters_:>10}"
-        print(f"{vigilance!s:<19}{sizes}{fit:>7.2f}{predict:>9.2f}{same:>7.1%}", flush=True)
+        print(f"{vigilance!s:<19}{sizes}{fit:>7.2f}{predict:>9.2f}{same:>8.1%}", flush=True)
 
 
 def main():

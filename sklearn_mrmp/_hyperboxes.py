@@ -111,8 +111,6 @@ def csr_from_dense(X):
 def extensions(inputs, boxes):
     """How much each box must grow to hold each input; ndarray (n_inputs, n_boxes)."""
     total = np.zeros((len(inputs), len(boxes)))
-    if total.size == 0:
-        return total
     _add_manhattan(total, inputs, boxes, "low")
     if inputs.are_points and boxes.are_points:
         return np.maximum(total, 0, out=total)

@@ -24,6 +24,7 @@ from sklearn_mrmp import _fuzzy_art, _hyperboxes
 from sklearn_mrmp._fuzzy_art import learn_boxes
 from sklearn_mrmp._hyperboxes import Hyperboxes, activities, extensions
 from sklearn_mrmp._mlaram import MLARAMClassifier
+from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 from sklearn_mrmp._unit_range import UnitRange
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "baselines.json").read_text())
@@ -288,3 +289,10 @@ def test_grid_search_over_the_parameters_works(data):
     grid = {"vigilance": [0.7, 0.9], "threshold": [0.02, 0.2]}
     search = GridSearchCV(MLARAMClassifier(), grid, scoring="f1_micro", cv=2).fit(X, Y)
     assert search.best_score_ > 0.3
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1_micro"])
+def test_tuned_decisions_work_around_it(data, metric):
+    X, Y = data
+    clf = TunedDecisionClassifier(MLARAMClassifier(), metric=metric).fit(X, Y)
+    assert clf.predict(X).shape == Y.shape

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import (
 
 from sklearn_mrmp._mlknn import MLKNNClassifier
 from sklearn_mrmp._sparse_neighbors import SparseNeighbors
+from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "baselines.json").read_text())
 RUNS = [(case, run) for case in REFERENCE for run in case["mlknn"]]
@@ -163,3 +164,10 @@ def test_sparse_search_does_not_depend_on_chunks_or_threads(data, monkeypatch):
     whole = SparseNeighbors(5).fit(X).kneighbors()
     monkeypatch.setattr("sklearn_mrmp._sparse_neighbors._CHUNK_CELLS", 200)
     np.testing.assert_array_equal(SparseNeighbors(5, n_jobs=2).fit(X).kneighbors(), whole)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1_micro"])
+def test_tuned_decisions_work_around_it(data, metric):
+    X, Y = data
+    clf = TunedDecisionClassifier(MLKNNClassifier(), metric=metric).fit(X, Y)
+    assert clf.predict(X).shape == Y.shape

@@ -5,21 +5,26 @@ learns it from the training labels and passes messages along it. Around it: the 
 baselines, decision rules for any multi-label classifier, label graphs, pictures and comparisons.
 """
 
+from sklearn_mrmp._ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare import compare_classifiers
 from sklearn_mrmp._compare_report import ComparisonResult
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
 from sklearn_mrmp._mlaram import MLARAMClassifier
 from sklearn_mrmp._mlknn import MLKNNClassifier
+from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AblationDisplay",
+    "AblationResult",
     "ComparisonDisplay",
     "ComparisonResult",
     "LabelGraph",
@@ -30,9 +35,12 @@ __all__ = [
     "ThresholdResult",
     "TokenSequenceVectorizer",
     "TrainingHistoryDisplay",
+    "TunedDecisionClassifier",
+    "auc_gain_by_degree",
     "compare_classifiers",
     "hierarchy_relation",
     "label_graph",
+    "relation_ablation",
     "similarity_relation",
     "tune_thresholds",
 ]

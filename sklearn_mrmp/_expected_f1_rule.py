@@ -16,7 +16,7 @@ from sklearn_mrmp._threshold_sweep import metric_value
 from sklearn_mrmp._thresholds import check_labels_and_scores
 
 _TEMPERATURES = tuple(2.0 ** (step / 4) for step in range(-6, 7))
-_TUNING_ROWS = 5_000
+_TUNING_ROWS = 2_000
 _ROWS_AT_ONCE = 10_000
 
 

@@ -23,7 +23,7 @@ _START = np.array([1.0, 0.0, 0.5, 0.0])
 
 # Numbers (sets × rows) in memory at a time, and looked at when the coefficients are fitted.
 _CHUNK_NUMBERS = 4_000_000
-_FIT_NUMBERS = 4_000_000
+_FIT_NUMBERS = 2_000_000
 
 # Added to the score of a set that must not be chosen.
 _NEVER = -1e9
@@ -126,6 +126,7 @@ class LabelSetModel:
         """Yield rows and the probabilities of the sets, (n_sets, n_rows), in chunks."""
         for rows, scores in self.scores(Z, own):
             scores -= scores.max(axis=0)
+            np.maximum(scores, -60, out=scores)  # products with denormal numbers take ages
             np.exp(scores, out=scores)
             scores /= scores.sum(axis=0)
             yield rows, scores

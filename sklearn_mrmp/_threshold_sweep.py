@@ -14,8 +14,8 @@ METRICS = ("accuracy", "f1_samples", "f1_micro", "f1_macro")
 # this, and a single row or label that changes moves a mean by more.
 TOLERANCE = 1e-10
 
-# Entries sorted at a time; they need about 100 bytes each.
-CHUNK_ENTRIES = 1_000_000
+# Entries sorted at a time; they need about 250 bytes each.
+CHUNK_ENTRIES = 500_000
 
 
 def metric_value(Y, Y_hat, metric):

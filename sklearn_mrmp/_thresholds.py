@@ -68,7 +68,7 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     -----
     Thresholds are representable in the dtype of `Y_score`, so that ``Y_score >= threshold`` means
     the same in float32 and in float64. Beside its input the search needs one or two bytes for each
-    entry and about 100 MB, unless more than a million scores are exactly equal.
+    entry and about 150 MB, unless more than half a million scores are exactly equal.
 
     Examples
     --------

@@ -1,0 +1,194 @@
+"""The metrics as functions of the threshold, with the chosen cut and what a rule reaches."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._label_scores import choose_response_method, label_scores
+from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._threshold_sweep import METRICS, metric_value, sweep_cuts
+from sklearn_mrmp._thresholds import check_labels_and_scores, check_metrics, tune_thresholds
+
+_POINTS = 4_000
+
+
+class ThresholdDisplay:
+    """Each metric at every cut of the scores.
+
+    Use `from_estimator` or `from_predictions` to make one. A dotted line marks the chosen cut, the
+    shade behind it the plateau of cuts that are as good, and a dashed horizontal line shows what
+    the rule made for the metric reaches on the same rows.
+
+    Parameters
+    ----------
+    curves : dict of str to (ndarray, ndarray)
+        Cuts, rising, and the metric there; by metric.
+    thresholds : dict of str to float
+        The chosen cuts.
+    plateaus : dict of str to (float, float), default=None
+        Intervals to shade.
+    rule_scores : dict of str to float, default=None
+        What the metric's own rule reaches.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+    lines_ : dict of str to matplotlib Line2D
+        The curves, by metric.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._plot.threshold import ThresholdDisplay
+    >>> display = ThresholdDisplay.from_predictions(
+    ...     [[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]], metrics=["accuracy"]
+    ... )
+    >>> display.thresholds
+    {'accuracy': 0.375}
+    """
+
+    def __init__(self, curves, thresholds, plateaus=None, rule_scores=None):
+        self.curves = curves
+        self.thresholds = thresholds
+        self.plateaus = plateaus
+        self.rule_scores = rule_scores
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, metrics=METRICS, ax=None):
+        """Draw the metrics of a fitted classifier on some rows.
+
+        A classifier that has chosen its cuts and rules in ``fit`` (`MrMPClassifier`,
+        `TunedDecisionClassifier`) is shown with those; of any other the best cuts on the given
+        rows are marked.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted on a label matrix, with ``predict_proba`` or ``decision_function``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, best such as `estimator` was not fitted on.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Their labels.
+        metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
+            Which to draw.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+        """
+        check_is_fitted(estimator)
+        method = choose_response_method(estimator)
+        scores = label_scores(estimator, X, np.shape(y)[1], method)
+        return cls._make(
+            y,
+            scores,
+            metrics,
+            ax,
+            thresholds=getattr(estimator, "thresholds_", None),
+            rules=getattr(estimator, "decision_rules_", {}).get("optimal"),
+        )
+
+    @classmethod
+    def from_predictions(
+        cls, Y_true, Y_score, *, metrics=METRICS, show_rule=False, Y_train=None, ax=None
+    ):
+        """Draw the metrics of given scores, with the best cuts.
+
+        Parameters
+        ----------
+        Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 label matrix.
+        Y_score : array-like of shape (n_samples, n_labels)
+            Probabilities.
+        metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
+            Which to draw.
+        show_rule : bool, default=False
+            Whether to fit the rule made for each metric on the same rows and show its score.
+        Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
+            Further labels for the rules; see `fit_decision_rules`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+        """
+        rules = None
+        if show_rule:
+            rules = fit_decision_rules(Y_true, Y_score, Y_train=Y_train, metrics=metrics)
+        return cls._make(Y_true, Y_score, metrics, ax, rules=rules, in_sample=True)
+
+    @classmethod
+    def _make(cls, Y_true, Y_score, metrics, ax, thresholds=None, rules=None, in_sample=False):
+        metrics = check_metrics(metrics)
+        Y, S = check_labels_and_scores(Y_true, Y_score)
+        tuned = tune_thresholds(Y, S, metrics=metrics)
+        thresholds = tuned.thresholds if thresholds is None else thresholds
+        rule_scores = None
+        if rules is not None:
+            rule_scores = {
+                name: rules[name].validation_score
+                if in_sample
+                else metric_value(Y, rules[name].decide(S), name)
+                for name in metrics
+            }
+        chosen = {name: float(thresholds[name]) for name in metrics}
+        curves = _curves(Y, S, metrics, tuned)
+        return cls(curves, chosen, tuned.plateaus, rule_scores).plot(ax=ax)
+
+    def plot(self, *, ax=None):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : ThresholdDisplay
+            Itself.
+        """
+        if ax is None:
+            plt = import_optional("matplotlib.pyplot", "plot")
+            _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+        self.ax_, self.figure_, self.lines_ = ax, ax.figure, {}
+        for name, (cuts, values) in self.curves.items():
+            label = f"{name}, cut {self.thresholds[name]:.3g}"
+            (line,) = ax.plot(cuts, values, drawstyle="steps-pre", label=label)
+            self.lines_[name] = line
+            self._mark(name, line.get_color(), cuts)
+        if self.rule_scores is not None:
+            ax.plot([], [], color="0.4", ls="--", label="the metric's own rule")
+        ax.set(xlabel="threshold", ylabel="score", ylim=(0, 1))
+        ax.legend(frameon=False, fontsize="small")
+        return self
+
+    def _mark(self, name, color, cuts):
+        self.ax_.axvline(self.thresholds[name], color=color, ls=":", lw=1)
+        if self.plateaus is not None:
+            low, high = np.clip(self.plateaus[name], cuts[0], cuts[-1])
+            self.ax_.axvspan(low, high, color=color, alpha=0.15, lw=0)
+        if self.rule_scores is not None:
+            self.ax_.axhline(self.rule_scores[name], color=color, ls="--", lw=1)
+
+
+def _curves(Y, S, metrics, tuned):
+    """At most a few thousand points of each curve, with the best one among them."""
+    step = -(-S.size // _POINTS)
+    parts = [
+        (values[::step], {name: curve[::step] for name, curve in curves.items()})
+        for values, curves in sweep_cuts(Y, S, metrics)
+    ][1:]  # without "predict nothing", whose cut is infinite
+    cuts = np.concatenate([values for values, _ in parts])
+    result = {}
+    for name in metrics:
+        x = np.append(cuts, tuned.thresholds[name])
+        y = np.append(np.concatenate([curves[name] for _, curves in parts]), tuned.scores[name])
+        order = np.argsort(x, kind="stable")
+        result[name] = (x[order], y[order])
+    return result

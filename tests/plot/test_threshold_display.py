@@ -1,0 +1,82 @@
+"""The picture of metrics and thresholds."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from sklearn_mrmp._plot.threshold import ThresholdDisplay
+from sklearn_mrmp._threshold_sweep import METRICS, metric_value
+from sklearn_mrmp._thresholds import tune_thresholds
+from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    mpl.pyplot.close("all")
+
+
+def test_curves_are_the_metrics_at_their_cuts(related):
+    Y = related[1] > 0
+    S = np.random.default_rng(0).random(Y.shape)
+    display = ThresholdDisplay.from_predictions(Y, S)
+    tuned = tune_thresholds(Y, S)
+    assert display.thresholds == tuned.thresholds
+    for metric in METRICS:
+        cuts, values = (np.asarray(v) for v in display.lines_[metric].get_data())
+        assert (np.diff(cuts) >= 0).all()
+        for i in (0, len(cuts) // 2, -1):
+            assert values[i] == pytest.approx(metric_value(Y, cuts[i] <= S, metric))
+        assert values.max() == pytest.approx(tuned.scores[metric])
+
+
+def test_many_cuts_are_thinned_and_the_best_one_is_kept():
+    rng = np.random.default_rng(0)
+    Y, S = rng.random((3000, 10)) < 0.2, rng.random((3000, 10))
+    display = ThresholdDisplay.from_predictions(Y, S, metrics="f1_micro")
+    cuts, values = display.curves["f1_micro"]
+    assert len(cuts) < 5000
+    assert values.max() == pytest.approx(tune_thresholds(Y, S).scores["f1_micro"])
+
+
+def test_tuned_classifier_is_shown_with_its_own_cuts_and_rules(related):
+    X, Y = related
+    clf = TunedDecisionClassifier(
+        OneVsRestClassifier(LogisticRegression()), metric="accuracy", cv=0.5, random_state=0
+    ).fit(X[:100], Y[:100])
+    display = ThresholdDisplay.from_estimator(clf, X[100:], Y[100:])
+    assert display.thresholds == clf.thresholds_
+    truth = np.asarray(Y[100:]) > 0
+    expected = metric_value(truth, np.asarray(clf.predict(X[100:])) > 0, "accuracy")
+    assert display.rule_scores["accuracy"] == expected
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "the metric's own rule" in texts
+
+
+def test_any_classifier_is_shown_with_the_best_cuts_on_the_rows(related):
+    X, Y = related
+    clf = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    ax = mpl.figure.Figure().subplots()
+    display = ThresholdDisplay.from_estimator(clf, X, Y, metrics=["f1_macro"], ax=ax)
+    assert display.ax_ is ax
+    assert display.rule_scores is None
+    expected = tune_thresholds(Y, clf.predict_proba(X)).thresholds["f1_macro"]
+    assert display.thresholds == {"f1_macro": expected}
+
+
+def test_rule_score_of_predictions_is_drawn_when_asked(related):
+    Y = related[1] > 0
+    S = np.clip(0.6 * Y + 0.4 * np.random.default_rng(0).random(Y.shape), 0, 1)
+    display = ThresholdDisplay.from_predictions(Y, S, show_rule=True, metrics=["accuracy"])
+    dashed = [line for line in display.ax_.lines if line.get_linestyle() == "--"]
+    assert dashed[0].get_ydata()[0] == display.rule_scores["accuracy"]
+
+
+def test_needs_a_fitted_classifier(related):
+    with pytest.raises(NotFittedError):
+        ThresholdDisplay.from_estimator(OneVsRestClassifier(LogisticRegression()), *related)

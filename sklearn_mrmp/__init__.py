@@ -19,6 +19,7 @@ from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._thresholds import ThresholdResult, tune_thresholds
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MrMPClassifier",
+    "SoftVotingMultilabelClassifier",
     "ThresholdResult",
     "TokenSequenceVectorizer",
     "TrainingHistoryDisplay",

@@ -43,7 +43,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Depth of the encoder, the label-relation module and the decoder.
     dropout : float, default=0.1
         Dropout rate inside the network.
-    feature_dropout : float, default=0.0
+    feature_dropout : float, default=0.3
         Probability of leaving an input token out, drawn anew every time a row is seen.
     architecture : {"default", "paper"}, default="default"
         ``"paper"`` is the paper's network to the letter; see Notes for what differs.
@@ -69,7 +69,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         How a neighbour's vector and the relation's are put together.
     relation_loss : float, default=0.01
         Weight of the relational loss, which aligns pulling labels; 0 turns it off.
-    max_epochs : int, default=12
+    max_epochs : int, default=15
         Passes over the training rows.
     batch_size : int, default=32
         Rows per step.
@@ -181,7 +181,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         n_relation_layers=2,
         n_decoder_layers=2,
         dropout=0.1,
-        feature_dropout=0.0,
+        feature_dropout=0.3,
         architecture="default",
         input_type="auto",
         max_tokens=None,
@@ -191,7 +191,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         edge_weight="binary",
         composition="sum",
         relation_loss=0.01,
-        max_epochs=12,
+        max_epochs=15,
         batch_size=32,
         lr=1e-3,
         weight_decay=0.0,

@@ -1,0 +1,294 @@
+"""SoftVotingMultilabelClassifier: the mean of several classifiers' probabilities.
+
+scikit-learn's `VotingClassifier` refuses label matrices. Errors of different models differ, so
+their mean is often better than the best of them. Composes classifiers; knows nothing of any.
+"""
+
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.model_selection import KFold
+from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import _BaseComposition, _safe_split
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_y, check_is_fitted
+
+from sklearn_mrmp._label_scores import label_scores
+from sklearn_mrmp._targets import TargetEncoding, column_names
+
+# Probabilities of exactly 0 or 1 would make one certain member veto all others in the log loss.
+_MARGIN = 1e-6
+
+
+class SoftVotingMultilabelClassifier(ClassifierMixin, _BaseComposition):
+    """Average the probabilities of multi-label classifiers.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        Names and classifiers with ``predict_proba``, of either of scikit-learn's shapes.
+    weights : "auto", array-like of shape (n_estimators,) or None, default=None
+        Weight of each classifier; None weighs them equally, ``"auto"`` finds the weights of the
+        smallest log loss of out-of-fold probabilities.
+    cv : int, default=5
+        Number of folds for ``weights="auto"``.
+    n_jobs : int, default=None
+        Number of fits at once.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles the rows into folds.
+
+    Attributes
+    ----------
+    estimators_ : list of estimator
+        The fitted classifiers.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of shape (n_estimators,)
+        The weights used; they sum to 1.
+    classes_ : list of ndarray, or ndarray
+        ``array([0, 1])`` for each label; the classes of a vector target.
+    label_names_ : ndarray of str
+        Column names of the target, or numbers.
+
+    See Also
+    --------
+    TunedDecisionClassifier : Put it around the vote to tune its decisions for a metric.
+
+    Notes
+    -----
+    ``predict`` cuts the mean at 1/2. Thresholds tuned for a metric come from
+    ``TunedDecisionClassifier(SoftVotingMultilabelClassifier(...), metric=...)``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from sklearn_mrmp import MLKNNClassifier, SoftVotingMultilabelClassifier
+    >>> from sklearn_mrmp.datasets import make_related_labels
+    >>> X, Y, _ = make_related_labels(200, 5, n_features=40, random_state=0)
+    >>> vote = SoftVotingMultilabelClassifier([
+    ...     ("linear", OneVsRestClassifier(LogisticRegression())),
+    ...     ("knn", MLKNNClassifier()),
+    ... ]).fit(X, Y)
+    >>> vote.predict_proba(X).shape
+    (200, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimators": [list],
+        "weights": [StrOptions({"auto"}), "array-like", None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimators, *, weights=None, cv=5, n_jobs=None, random_state=None):
+        self.estimators = estimators
+        self.weights = weights
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def get_params(self, deep=True):
+        """Get the parameters, those of the members as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the members'.
+
+        Returns
+        -------
+        params : dict
+        """
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params):
+        """Set parameters, those of the members as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters, or ``name=estimator`` to replace a member.
+
+        Returns
+        -------
+        self : SoftVotingMultilabelClassifier
+        """
+        return self._set_params("estimators", **params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        members = [get_tags(member) for _, member in self.estimators]
+        tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y):
+        """Fit every classifier, and find the weights when asked to.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows, in whatever form all classifiers take.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 label matrix, or a vector of classes.
+
+        Returns
+        -------
+        self : SoftVotingMultilabelClassifier
+        """
+        names = self._check_estimators()
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        columns = column_names(y)
+        X, y = indexable(X, _check_y(y, multi_output=True, estimator=self))
+        self._target_encoding = TargetEncoding.from_target(y, columns)
+        self.classes_ = self._target_encoding.classes
+        self.label_names_ = self._target_encoding.label_names
+        self.weights_ = self._resolve_weights(X, y)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fitted)(clone(estimator), X, y) for _, estimator in self.estimators
+        )
+        self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimators_[0], attribute):
+                setattr(self, attribute, getattr(self.estimators_[0], attribute))
+        return self
+
+    def _check_estimators(self):
+        if not self.estimators:
+            raise ValueError("estimators is empty; give at least one (name, classifier) pair.")
+        names = [name for name, _ in self.estimators]
+        self._validate_names(names)
+        for name, estimator in self.estimators:
+            if not hasattr(estimator, "predict_proba"):
+                raise ValueError(
+                    f"{name} ({type(estimator).__name__}) has no predict_proba to average; wrap it "
+                    "in a CalibratedClassifierCV or leave it out."
+                )
+        return names
+
+    def _resolve_weights(self, X, y):
+        n_members = len(self.estimators)
+        if self.weights is None:
+            return np.full(n_members, 1 / n_members)
+        if isinstance(self.weights, str):
+            return self._out_of_fold_weights(X, y)
+        weights = np.asarray(self.weights, dtype=float)
+        if weights.shape != (n_members,) or (weights < 0).any() or not weights.sum() > 0:
+            raise ValueError(
+                f"weights must be {n_members} non-negative numbers, not all zero, got "
+                f"{self.weights}."
+            )
+        return weights / weights.sum()
+
+    def _out_of_fold_weights(self, X, y):
+        n_splits = min(self.cv, y.shape[0])
+        if n_splits < 2:
+            raise ValueError("weights='auto' needs at least 2 rows for its folds; got n_samples=1.")
+        folds = KFold(n_splits, shuffle=True, random_state=self.random_state)
+        splits = list(folds.split(np.zeros(y.shape[0])))
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_out_of_fold)(clone(estimator), X, y, train, test, self._target_encoding)
+            for _, estimator in self.estimators
+            for train, test in splits
+        )
+        per_member = [parts[i : i + n_splits] for i in range(0, len(parts), n_splits)]
+        P = np.stack([np.vstack(member) for member in per_member])  # (members, n, labels)
+        Y = self._target_encoding.encode(y)[np.concatenate([test for _, test in splits])]
+        return best_weights(P, Y.toarray())
+
+    def predict_proba(self, X):
+        """Weighted mean of the classifiers' probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        encoding = self._target_encoding
+        return encoding.shape_probabilities(self._label_probabilities(X))
+
+    def predict(self, X):
+        """Predict the labels whose mean probability is at least 1/2, or the likeliest class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            In the dtype and container of the training target.
+        """
+        check_is_fitted(self)
+        P = self._label_probabilities(X)
+        if self._target_encoding.kind != "multilabel":
+            return self._target_encoding.decode_scores(P)
+        return self._target_encoding.decode_labels(P >= 0.5)
+
+    def _label_probabilities(self, X):
+        members = (_probabilities(member, X, self._target_encoding) for member in self.estimators_)
+        return sum(weight * P for weight, P in zip(self.weights_, members, strict=True))
+
+
+def best_weights(P, Y):
+    """Weights of the mean whose log loss is smallest; a convex problem on the simplex.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n_members, n_samples, n_labels)
+        Probabilities of each member on rows it was not fitted on.
+    Y : ndarray of shape (n_samples, n_labels)
+        0/1 labels.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_members,)
+        Non-negative, summing to 1.
+    """
+    # Probability each member gave to what happened; the log loss needs nothing else.
+    given = np.clip(np.where(Y == 1, P, 1 - P).reshape(len(P), -1), _MARGIN, 1).astype(float)
+
+    def loss(w):
+        mean = w @ given
+        return -np.log(mean).mean(), -(given / mean).mean(axis=1)
+
+    start = np.full(len(P), 1 / len(P))
+    simplex = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones_like(w)}
+    bounds = [(0, 1)] * len(P)
+    found = minimize(loss, start, jac=True, method="SLSQP", bounds=bounds, constraints=simplex)
+    weights = np.clip(found.x, 0, None)
+    return weights / weights.sum()
+
+
+def _fitted(estimator, X, y):
+    return estimator.fit(X, y)
+
+
+def _out_of_fold(estimator, X, y, train, test, encoding):
+    X_train, y_train = _safe_split(estimator, X, y, train)
+    X_test, _ = _safe_split(estimator, X, y, test, train)
+    return _probabilities(estimator.fit(X_train, y_train), X_test, encoding)
+
+
+def _probabilities(estimator, X, encoding):
+    """One column per label of the encoding, whatever classes a fold happened to contain."""
+    if encoding.kind == "multilabel":
+        return label_scores(estimator, X, encoding.n_labels, "predict_proba")
+    P = np.asarray(estimator.predict_proba(X))
+    aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)
+    aligned[:, np.searchsorted(encoding.classes, estimator.classes_)] = P
+    return aligned[:, 1:] if encoding.kind == "binary" else aligned

@@ -14,6 +14,7 @@ from sklearn_mrmp._mlknn import MLKNNClassifier
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
@@ -34,6 +35,7 @@ __all__ = [
     "MLKNNClassifier",
     "MrMPClassifier",
     "SoftVotingMultilabelClassifier",
+    "ThresholdDisplay",
     "ThresholdResult",
     "TokenSequenceVectorizer",
     "TrainingHistoryDisplay",

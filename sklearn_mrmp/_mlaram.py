@@ -122,7 +122,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._mlaram import MLARAMClassifier
+    >>> from sklearn_mrmp import MLARAMClassifier
     >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [1.0, 0.9], [0.9, 1.0], [0.0, 1.0]])
     >>> Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1], [0, 0, 1]])
     >>> clf = MLARAMClassifier().fit(X, Y)

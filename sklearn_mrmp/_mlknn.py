@@ -96,7 +96,7 @@ class MLKNNClassifier(BaseMultilabelClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._mlknn import MLKNNClassifier
+    >>> from sklearn_mrmp import MLKNNClassifier
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
     >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [1, 1], [0, 1]])
     >>> clf = MLKNNClassifier(n_neighbors=2).fit(X, Y)

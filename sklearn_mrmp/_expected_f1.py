@@ -13,6 +13,10 @@ import numpy as np
 # Probability that may be lost by cutting off the distribution of the number of positives.
 _TAIL = 1e-9
 
+# Largest set the expectation is computed for. A row that needs more expects so many positives that
+# the ratio of expectations is as good, and the time of the recursion grows with the cube.
+_MAX_DEPTH = 128
+
 _CHUNK_NUMBERS = 2_000_000
 
 
@@ -24,7 +28,8 @@ def top_k_by_expected_f1(P, *, method="exact", allow_empty=False):
     P : ndarray of shape (n_samples, n_labels)
         Probabilities, each row falling.
     method : {"exact", "quick"}, default="exact"
-        The expectation, or ratio of expectations ``2 Σ_{i<=k} p_i / (k + Σ_i p_i)``.
+        The expectation, or the ratio of expectations ``2 Σ_{i<=k} p_i / (k + Σ_i p_i)``, which
+        also serves rows that need sets of more than 128 labels.
     allow_empty : bool, default=False
         Whether a row may get no label: when "no label is true" is more probable than the
         expected F1 of the best k, because an empty set that is right is worth 1.
@@ -34,15 +39,16 @@ def top_k_by_expected_f1(P, *, method="exact", allow_empty=False):
     k : int ndarray of shape (n_samples,)
         Number of labels.
     """
-    if method == "quick":
-        sums = np.cumsum(P, axis=1)
-        curve = 2 * sums / (np.arange(1, P.shape[1] + 1) + sums[:, -1:])
-        sizes, best = curve.argmax(axis=1) + 1, curve.max(axis=1)
-    else:
-        sizes, best = _exact_sizes(P)
+    sizes, best = _quick_sizes(P) if method == "quick" else _exact_sizes(P)
     if allow_empty:
         sizes[np.prod(1 - P, axis=1) > best] = 0
     return sizes
+
+
+def _quick_sizes(P):
+    sums = np.cumsum(P, axis=1)
+    curve = 2 * sums / (np.arange(1, P.shape[1] + 1) + sums[:, -1:])
+    return curve.argmax(axis=1) + 1, curve.max(axis=1)
 
 
 def _exact_sizes(P):
@@ -62,6 +68,9 @@ def _exact_sizes(P):
         needed = np.count_nonzero(bound[rows] > best[rows, None], axis=1)
         rows = rows[needed > depth]
         depth = min(2 * depth, P.shape[1])
+        if depth > _MAX_DEPTH and rows.size:
+            sizes[rows], best[rows] = _quick_sizes(P[rows])
+            break
     return sizes, best
 
 

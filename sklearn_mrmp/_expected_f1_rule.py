@@ -4,7 +4,7 @@ Probabilities of independent labels are all it needs; a temperature tuned on val
 over- and underconfident ones. Knows numpy and `_expected_f1`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -16,7 +16,7 @@ from sklearn_mrmp._threshold_sweep import metric_value
 from sklearn_mrmp._thresholds import check_labels_and_scores
 
 _TEMPERATURES = tuple(2.0 ** (step / 4) for step in range(-6, 7))
-_TUNING_ROWS = 2_000
+_TUNING_ROWS = 5_000
 _ROWS_AT_ONCE = 10_000
 
 
@@ -64,17 +64,25 @@ class ExpectedF1Rule:
     def fit(self, Y_valid, P_valid, Y_train=None):
         """Choose the temperature; `Y_train` is not used."""
         Y, P = check_labels_and_scores(Y_valid, P_valid)
-        step = -(-len(P) // _TUNING_ROWS)
-        candidates = _TEMPERATURES if self.temperature is None else (self.temperature,)
-        scores = []
-        for temperature in candidates:
-            self.temperature_ = temperature
-            scores.append(metric_value(Y[::step], self.decide(P[::step]), self.metric))
-        # among equals the one nearest to 1, which leaves the probabilities alone
-        ranking = np.lexsort((np.abs(np.log(candidates)), -np.round(scores, 12)))
-        self.temperature_ = candidates[ranking[0]]
+        if self.temperature is None:
+            self.temperature_ = self._tune(Y, P)
+        else:
+            self.temperature_ = self.temperature
         self.validation_score = metric_value(Y, self.decide(P), self.metric)
         return self
+
+    def _tune(self, Y, P):
+        """Best temperature by the quick form, whose optimum is the same and which never slows."""
+        step = -(-len(P) // _TUNING_ROWS)
+        Y, P = Y[::step], P[::step]
+        scores = []
+        for temperature in _TEMPERATURES:
+            rule = replace(self, method="quick", temperature=temperature)
+            rule.temperature_ = temperature
+            scores.append(metric_value(Y, rule.decide(P), self.metric))
+        # among equals the one nearest to 1, which leaves the probabilities alone
+        ranking = np.lexsort((np.abs(np.log(_TEMPERATURES)), -np.round(scores, 12)))
+        return _TEMPERATURES[ranking[0]]
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""

@@ -54,6 +54,11 @@ def test_expected_f1_searches_as_deep_as_needed(monkeypatch):
     assert (top_k_by_expected_f1(P) == 40).all()
 
 
+def test_rows_that_need_very_large_sets_use_the_quick_form():
+    P = np.full((2, 300), 0.9)
+    assert (top_k_by_expected_f1(P) == 300).all()
+
+
 def test_quick_form_of_expected_f1():
     P = np.array([[0.9, 0.5, 0.2, 0.1]])
     values = 2 * np.cumsum(P) / (np.arange(1, 5) + P.sum())

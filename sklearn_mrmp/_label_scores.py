@@ -1,10 +1,13 @@
 """Scores of labels from any fitted multi-label classifier, as one (n_samples, n_labels) array.
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
-each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy.
+each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy and
+scikit-learn's way of picking rows.
 """
 
 import numpy as np
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
 
 RESPONSE_METHODS = ("predict_proba", "decision_function")
 
@@ -58,3 +61,17 @@ def _positive_column(P, classes):
     """Probability of class 1; a label that is constant in training has one column only."""
     where = np.flatnonzero(np.asarray(classes) == 1)
     return P[:, where[0]] if where.size else np.zeros(len(P), dtype=P.dtype)
+
+
+def training_part(estimator, X, y, positions, fit_params):
+    """Rows at these positions, and the fit parameters that belong to them."""
+    X_part, y_part = _safe_split(estimator, X, y, positions)
+    return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
+
+
+def fold_scores(estimator, X, y, train, test, response_method, fit_params):
+    """Fit on the training rows and return the scores of the test rows."""
+    X_train, y_train, fit_params = training_part(estimator, X, y, train, fit_params)
+    estimator.fit(X_train, y_train, **fit_params)
+    X_test, _ = _safe_split(estimator, X, y, test, train)
+    return label_scores(estimator, X_test, y.shape[1], response_method)

@@ -20,12 +20,18 @@ from sklearn.utils.metadata_routing import (
     _raise_for_params,
     process_routing,
 )
-from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _check_y, check_is_fitted
+from sklearn.utils.validation import _check_y, check_is_fitted
 
 from sklearn_mrmp._decision_rules import DECISIONS, fit_decision_rules
-from sklearn_mrmp._label_scores import RESPONSE_METHODS, choose_response_method, label_scores
+from sklearn_mrmp._label_scores import (
+    RESPONSE_METHODS,
+    choose_response_method,
+    fold_scores,
+    label_scores,
+    training_part,
+)
 from sklearn_mrmp._targets import TargetEncoding, column_names
 from sklearn_mrmp._threshold_sweep import METRICS
 
@@ -200,7 +206,7 @@ default="optimal"
         if not self.refit and len(splits) > 1:
             raise ValueError(f"refit=False needs a single split, but cv gives {len(splits)}.")
         scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold_scores)(
+            delayed(fold_scores)(
                 clone(self.estimator), X, y, train, test, method, routed.estimator.fit
             )
             for train, test in splits
@@ -252,7 +258,7 @@ default="optimal"
         self.estimator_ = clone(self.estimator)
         fit_params = routed.estimator.fit
         if not self.refit and train_positions is not None:
-            X, y, fit_params = _rows(self.estimator_, X, y, train_positions, fit_params)
+            X, y, fit_params = training_part(self.estimator_, X, y, train_positions, fit_params)
         self.estimator_.fit(X, y, **fit_params)
 
     def _copy_input_attributes(self):
@@ -377,16 +383,3 @@ def _check_prefit(estimator):
         check_is_fitted(estimator)
     except NotFittedError as error:
         raise NotFittedError("cv='prefit' needs an estimator that is fitted.") from error
-
-
-def _rows(estimator, X, y, positions, fit_params):
-    X_part, y_part = _safe_split(estimator, X, y, positions)
-    return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
-
-
-def _fold_scores(estimator, X, y, train, test, method, fit_params):
-    """Fit on the training rows, score the test rows."""
-    X_train, y_train, fit_params = _rows(estimator, X, y, train, fit_params)
-    estimator.fit(X_train, y_train, **fit_params)
-    X_test, _ = _safe_split(estimator, X, y, test, train)
-    return label_scores(estimator, X_test, y.shape[1], method)

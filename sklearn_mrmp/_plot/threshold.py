@@ -15,8 +15,8 @@ _POINTS = 4_000
 class ThresholdDisplay:
     """Each metric at every cut of the scores.
 
-    Use `from_estimator` or `from_predictions` to make one. A dotted line marks the chosen cut, the
-    shade behind it the plateau of cuts that are as good, and a dashed horizontal line shows what
+    Use `from_estimator` or `from_predictions` to make one. A dotted line marks the chosen cut, a
+    shade the plateau of cuts that are best on the rows shown, and a dashed horizontal line what
     the rule made for the metric reaches on the same rows.
 
     Parameters

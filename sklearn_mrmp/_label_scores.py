@@ -1,8 +1,8 @@
 """Scores of labels from any fitted multi-label classifier, as one (n_samples, n_labels) array.
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
-each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy and
-scikit-learn's way of picking rows.
+each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy
+and scikit-learn's way of picking rows.
 """
 
 import numpy as np

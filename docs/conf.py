@@ -1,6 +1,11 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
 import sklearn_mrmp
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
 
 project = "sklearn-mrmp"
 author = "the sklearn-mrmp developers"
@@ -13,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -25,6 +31,25 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 copybutton_prompt_text = ">>> "
 
+# `Names` in single backticks, in docstrings and examples, are code.
+default_role = "code"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"compare_baselines",  # a notebook, shown as such
+    "within_subsection_order": "gallery_order.example_order",
+    "capture_repr": (),
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "image_srcset": ["2x"],
+}
+
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+}
 html_title = "sklearn-mrmp"

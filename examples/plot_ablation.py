@@ -18,7 +18,7 @@ from sklearn_mrmp.datasets import make_related_labels
 
 families = [
     make_related_labels(
-        1200,
+        1500,
         n_labels=8,
         n_features=80,
         group_size=size,
@@ -32,7 +32,7 @@ families = [
 X = sp.hstack([X for X, _, _ in families], format="csr")
 Y = np.hstack([Y for _, Y, _ in families])
 weak = np.concatenate([8 * k + family[2].weak_labels for k, family in enumerate(families)])
-X_train, Y_train, X_test, Y_test = X[:400], Y[:400], X[400:], Y[400:]
+X_train, Y_train, X_test, Y_test = X[:700], Y[:700], X[700:], Y[700:]
 
 # %%
 # Fit twice, compare label by label
@@ -41,7 +41,7 @@ X_train, Y_train, X_test, Y_test = X[:400], Y[:400], X[400:], Y[400:]
 # and computes the ROC-AUC of every label on the test rows.
 from sklearn_mrmp import AblationDisplay, MrMPClassifier, relation_ablation
 
-clf = MrMPClassifier(d_model=32, max_epochs=8, lr=0.003, correction="fdr_bh")
+clf = MrMPClassifier(d_model=32, max_epochs=10, lr=0.003, correction="fdr_bh")
 result = relation_ablation(clf, X_train, Y_train, X_test, Y_test, seeds=2)
 print(result)
 

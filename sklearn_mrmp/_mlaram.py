@@ -79,10 +79,10 @@ class MLARAMClassifier(BaseMultilabelClassifier):
     n_prototypes_ : int
         Number of prototypes.
 
-    label_counts_ : csr_array of shape (n_prototypes_, n_labels), int
+    label_counts_ : csr_array of int of shape (n_prototypes, n_labels)
         Training rows with each label in each prototype.
 
-    prototype_sizes_ : ndarray of int of shape (n_prototypes_,)
+    prototype_sizes_ : ndarray of int of shape (n_prototypes,)
         Training rows in each prototype.
 
     n_clusters_ : int

@@ -63,11 +63,11 @@ class MLKNNClassifier(BaseMultilabelClassifier):
     prior_ : ndarray of shape (n_labels,)
         Probability of each label before looking at neighbours, P(H=1).
 
-    likelihood_ : ndarray of shape (2, n_labels, n_neighbors_ + 1)
+    likelihood_ : ndarray of shape (2, n_labels, n_neighbors + 1)
         ``likelihood_[b, l, j]`` is the probability that exactly j neighbours have label l, for
         rows that do not have it (b = 0) and rows that have it (b = 1).
 
-    posterior_ : ndarray of shape (n_labels, n_neighbors_ + 1)
+    posterior_ : ndarray of shape (n_labels, n_neighbors + 1)
         Probability of each label given the number of neighbours that have it.
 
     n_features_in_ : int

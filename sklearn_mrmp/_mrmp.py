@@ -43,8 +43,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Depth of the encoder, the label-relation module and the decoder.
     dropout : float, default=0.1
         Dropout rate inside the network.
-    feature_dropout : float, default=0.3
-        Probability of leaving an input token out, drawn anew every time a row is seen.
+    feature_dropout : float, default=0.5
+        Probability of leaving an input token out, drawn anew every time a row is seen; in a
+        sequence it becomes an unknown token.
     architecture : {"default", "paper"}, default="default"
         ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "sequence"}, default="auto"
@@ -181,7 +182,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         n_relation_layers=2,
         n_decoder_layers=2,
         dropout=0.1,
-        feature_dropout=0.3,
+        feature_dropout=0.5,
         architecture="default",
         input_type="auto",
         max_tokens=None,

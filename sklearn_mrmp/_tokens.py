@@ -4,7 +4,7 @@
 the same to new rows. The result, `TokenRows`, is a ragged array. numpy and scipy only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,11 +22,15 @@ _MIX_VALUES = np.uint64(0xBB67AE8584CAA73B)
 
 @dataclass(frozen=True, eq=False)
 class TokenRows:
-    """Rows of different length: token ids (1 and up) and, for features, standardised values."""
+    """Rows of different length: token ids (1 and up) and, for features, standardised values.
+
+    For sequences `unknown` is the id that stands for a word that is not known.
+    """
 
     starts: np.ndarray
     tokens: np.ndarray
     values: np.ndarray | None = None
+    unknown: int | None = None
 
     def __len__(self):
         return len(self.starts) - 1
@@ -57,10 +61,13 @@ class TokenRows:
         starts = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
         values = None if self.values is None else self.values[places]
-        return TokenRows(starts, self.tokens[places], values)
+        return TokenRows(starts, self.tokens[places], values, self.unknown)
 
     def drop(self, rate, rng):
-        """Leave out each token with probability `rate`, but never all tokens of a row."""
+        """Leave out each token with probability `rate`, but never all tokens of a row.
+
+        In a sequence the others keep their positions: what is left out becomes unknown.
+        """
         row_of = np.repeat(np.arange(len(self)), self.lengths)
         draws = rng.random(len(self.tokens))
         keep = draws >= rate
@@ -68,6 +75,8 @@ class TokenRows:
         highest = np.zeros(len(self))
         highest[filled] = np.maximum.reduceat(draws, self.starts[:-1][filled])
         keep |= draws == highest[row_of]
+        if self.unknown is not None:
+            return replace(self, tokens=np.where(keep, self.tokens, self.unknown))
         return self._filtered(keep, row_of)
 
     def _filtered(self, keep, row_of):
@@ -154,8 +163,8 @@ def _rank_in_row(X):
 class SequenceTokens:
     """Token ids in order, 0 = padding.
 
-    Ids above the largest one seen in training share one vector that stays zero: they take their
-    place in the sequence but say nothing.
+    Ids above the largest one seen in training are one unknown token, which feature dropout makes
+    of known ones: they take their place in the sequence but say nothing.
 
     Parameters
     ----------
@@ -183,7 +192,7 @@ class SequenceTokens:
         if self.max_tokens is not None:
             present &= np.cumsum(present, axis=1) <= self.max_tokens
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-        return TokenRows(starts, X[present])
+        return TokenRows(starts, X[present], unknown=self.n_tokens_)
 
 
 def check_token_ids(X):

@@ -227,7 +227,7 @@ class TestInput:
         X = rng.permuted(np.tile([1, 2, 3, 0], (300, 1)), axis=1)
         X = np.array([np.concatenate([row[row > 0], [0]]) for row in X])
         Y = np.column_stack([X[:, 0] == 1, X[:, 0] == 2]).astype(int)
-        options = {"d_model": 16, "max_epochs": 25, "threshold": 0.5}
+        options = {"d_model": 16, "max_epochs": 25, "threshold": 0.5, "feature_dropout": 0.2}
         sequence = make_clf(input_type="sequence", **options).fit(X[:200], Y[:200])
         assert sequence.score(X[200:], Y[200:]) > 0.9
 

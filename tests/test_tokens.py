@@ -118,6 +118,16 @@ def test_drop_leaves_tokens_out_but_never_empties_a_row():
     assert len(dropped.values) == len(dropped.tokens)
 
 
+def test_drop_keeps_the_positions_of_a_sequence():
+    X = np.tile(np.arange(1, 31), (50, 1))
+    rows = SequenceTokens().fit(X).transform(X)
+    dropped = rows.take(np.arange(50)).drop(0.5, np.random.default_rng(0))
+    np.testing.assert_array_equal(dropped.lengths, rows.lengths)
+    replaced = dropped.tokens != rows.tokens
+    assert 0.4 < replaced.mean() < 0.6
+    assert (dropped.tokens[replaced] == 31).all()
+
+
 def test_fingerprints_depend_on_content_alone():
     X = np.array([[1, 2, 3], [2, 1, 3], [1, 2, 3], [0, 0, 0], [1, 2, 0]])
     prints = SequenceTokens().fit(X).transform(X).fingerprints()

@@ -24,7 +24,8 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -53,3 +54,5 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
 }
 html_title = "sklearn-mrmp"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]

@@ -137,7 +137,7 @@ class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (n_samples, max_len_), int32
+        X : ndarray of int32 of shape (n_samples, max_len)
         """
         texts = self._tokenized(raw_documents)
         self._learn(texts)
@@ -153,7 +153,7 @@ class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (n_samples, max_len_), int32
+        X : ndarray of int32 of shape (n_samples, max_len)
             0 fills up short texts.
         """
         check_is_fitted(self)

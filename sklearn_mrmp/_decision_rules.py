@@ -19,7 +19,7 @@ from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, chec
 
 # The candidates for each metric; a later one is kept when it clearly wins on validation rows.
 _OPTIMAL = {
-    "accuracy": (LabelSetRule,),
+    "accuracy": (LabelSetRule, GlobalThresholdRule),
     "f1_samples": (LabelSetF1Rule, ExpectedF1Rule),
     "f1_micro": (GlobalThresholdRule,),
     "f1_macro": (LabelThresholdRule,),
@@ -59,9 +59,9 @@ def fit_decision_rules(
         probabilities of all rows.
     decision : str, default="optimal"
         - ``"optimal"``: the rule made for the metric. ``"accuracy"``: the most probable label
-          set seen in training; ``"f1_samples"``: the highest expected F1 of each row;
-          ``"f1_micro"``: one cut; ``"f1_macro"``: one cut for each label, drawn towards one for
-          all.
+          set seen in training (one cut where new sets are so common that it clearly wins);
+          ``"f1_samples"``: the highest expected F1 of each row; ``"f1_micro"``: one cut;
+          ``"f1_macro"``: one cut for each label, drawn towards one for all.
         - ``"threshold"``: the best single cut for the metric.
         - ``"label_sets"``: all metrics from the distribution over the label sets seen in
           training; for ``"f1_micro"`` and ``"f1_macro"`` a cut of the labels' probabilities

@@ -248,3 +248,12 @@ def test_unknown_decision_lists_the_known_ones():
 def test_top_k_refuses_k_below_one():
     with pytest.raises(ValueError, match="k must be at least 1"):
         TopKRule(0).fit([[1, 0]], [[0.5, 0.2]])
+
+
+def test_accuracy_falls_back_to_a_cut_where_label_sets_hardly_repeat():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((600, 14)) < 0.5).astype(int)  # 16,384 possible sets
+    P = np.clip(0.5 + 0.45 * (2 * Y - 1) + rng.normal(0, 0.02, Y.shape), 0.01, 0.99)
+    rules = fit_decision_rules(Y[300:], P[300:], Y_train=Y[:300], metrics=["accuracy"])
+    assert isinstance(rules["accuracy"], GlobalThresholdRule)
+    assert rules["accuracy"].validation_score == 1

@@ -68,7 +68,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Edges of weight 1, or ``|P(j|i) − P(j)|``, which is directed.
     composition : {"sum", "sub", "mult"}, default="sum"
         How a neighbour's vector and the relation's are put together.
-    relation_loss : float, default=0.01
+    relation_loss : float, default=0.001
         Weight of the relational loss, which aligns pulling labels; 0 turns it off.
     max_epochs : int, default=15
         Passes over the training rows.
@@ -191,7 +191,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         correction=None,
         edge_weight="binary",
         composition="sum",
-        relation_loss=0.01,
+        relation_loss=0.001,
         max_epochs=15,
         batch_size=32,
         lr=1e-3,

@@ -23,9 +23,9 @@ clf = MrMPClassifier(d_model=64, max_epochs=8, random_state=0).fit(X_train, Y_tr
 # Every possible cut
 # ------------------
 # The simplest decision is one cut for all labels. Each metric has its best one somewhere else:
-# one half is good for micro F1 here, and too high for the others. The dotted cuts were chosen on
-# rows held out in `fit`; the curves are those of the test rows. A dashed line is what the rule
-# made for that metric reaches.
+# macro F1 likes a low cut here, subset accuracy a high one. The dotted cuts were chosen on the few
+# rows held out in `fit`, so they need not be at the top of the curves, which are those of the test
+# rows. A dashed line is what the rule made for that metric reaches.
 from sklearn_mrmp import ThresholdDisplay
 
 ThresholdDisplay.from_estimator(clf, X_test, Y_test)

@@ -9,14 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import _fit_context, clone
 from sklearn.model_selection import KFold
 from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_y, check_is_fitted
+from sklearn.utils.validation import _check_y
 
+from sklearn_mrmp._base import BaseMultilabelClassifier
 from sklearn_mrmp._label_scores import label_scores
 from sklearn_mrmp._targets import TargetEncoding, column_names
 
@@ -24,7 +25,7 @@ from sklearn_mrmp._targets import TargetEncoding, column_names
 _MARGIN = 1e-6
 
 
-class SoftVotingMultilabelClassifier(ClassifierMixin, _BaseComposition):
+class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition):
     """Average the probabilities of multi-label classifiers.
 
     Parameters
@@ -123,7 +124,6 @@ class SoftVotingMultilabelClassifier(ClassifierMixin, _BaseComposition):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
         members = [get_tags(member) for _, member in self.estimators]
         tags.input_tags.sparse = all(member.input_tags.sparse for member in members)
         return tags
@@ -203,41 +203,6 @@ class SoftVotingMultilabelClassifier(ClassifierMixin, _BaseComposition):
         P = np.stack([np.vstack(member) for member in per_member])  # (members, n, labels)
         Y = self._target_encoding.encode(y)[np.concatenate([test for _, test in splits])]
         return best_weights(P, Y.toarray())
-
-    def predict_proba(self, X):
-        """Weighted mean of the classifiers' probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Input rows.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        encoding = self._target_encoding
-        return encoding.shape_probabilities(self._label_probabilities(X))
-
-    def predict(self, X):
-        """Predict the labels whose mean probability is at least 1/2, or the likeliest class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Input rows.
-
-        Returns
-        -------
-        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            In the dtype and container of the training target.
-        """
-        check_is_fitted(self)
-        P = self._label_probabilities(X)
-        if self._target_encoding.kind != "multilabel":
-            return self._target_encoding.decode_scores(P)
-        return self._target_encoding.decode_labels(P >= 0.5)
 
     def _label_probabilities(self, X):
         members = (_probabilities(member, X, self._target_encoding) for member in self.estimators_)

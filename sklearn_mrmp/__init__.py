@@ -8,6 +8,7 @@ baselines, decision rules for any multi-label classifier, label graphs, pictures
 from sklearn_mrmp._ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare import compare_classifiers
 from sklearn_mrmp._compare_report import ComparisonResult
+from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
 from sklearn_mrmp._mlaram import MLARAMClassifier
 from sklearn_mrmp._mlknn import MLKNNClassifier
@@ -18,6 +19,7 @@ from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
+from sklearn_mrmp._threshold_rules import AtLeastOneRule, TopKRule
 from sklearn_mrmp._thresholds import ThresholdResult, tune_thresholds
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
@@ -27,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AblationDisplay",
     "AblationResult",
+    "AtLeastOneRule",
     "ComparisonDisplay",
     "ComparisonResult",
     "LabelGraph",
@@ -38,10 +41,12 @@ __all__ = [
     "ThresholdDisplay",
     "ThresholdResult",
     "TokenSequenceVectorizer",
+    "TopKRule",
     "TrainingHistoryDisplay",
     "TunedDecisionClassifier",
     "auc_gain_by_degree",
     "compare_classifiers",
+    "fit_decision_rules",
     "hierarchy_relation",
     "label_graph",
     "relation_ablation",

@@ -293,6 +293,9 @@ def _parse_sparse(path, attributes, rows):
         indices += row_indices
         indptr.append(len(indices))
     shape = (len(rows), len(attributes))
+    # 32-bit indices where they suffice: some solvers (liblinear) take no others.
+    index_type = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
+    indices, indptr = (np.array(part, dtype=index_type) for part in (indices, indptr))
     matrix = sp.csr_array((np.array(values, dtype=float), indices, indptr), shape=shape)
     return _fill_omitted(matrix, attributes)
 

@@ -26,6 +26,7 @@ def test_dense_and_sparse_rows_give_the_same_values(write):
     assert isinstance(sparse, sp.csr_array)
     np.testing.assert_array_equal(dense, [[1.5, 0, 0], [0, 1, 1]])
     np.testing.assert_array_equal(sparse.toarray(), dense)
+    assert sparse.indices.dtype == np.int32  # what liblinear takes
 
 
 def test_keywords_ignore_case_and_comments_and_blank_lines_are_skipped(write):

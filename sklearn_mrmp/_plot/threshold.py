@@ -165,7 +165,7 @@ class ThresholdDisplay:
         if self.rule_scores is not None:
             ax.plot([], [], color="0.4", ls="--", label="the metric's own rule")
         ax.set(xlabel="threshold", ylabel="score", ylim=(0, 1))
-        ax.legend(frameon=False, fontsize="small")
+        ax.legend(frameon=False, fontsize="small", loc="upper right")
         return self
 
     def _mark(self, name, color, cuts):

@@ -82,8 +82,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Course of the learning rate; ``"step"`` is the paper's, 10 % less every 10 epochs.
     early_stopping : bool, default=True
         Stop when the validation loss no longer falls, and return to the best weights.
-    patience : int, default=5
-        Epochs without improvement before stopping.
+    patience : int, default=10
+        Epochs without improvement before stopping. A schedule that ends low ("onecycle",
+        "cosine") improves most at its end, so be patient with it.
     validation_fraction : float, default=0.1
         Share of the rows held out for early stopping and thresholds.
     refit : bool, default=False
@@ -198,7 +199,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         weight_decay=0.0,
         lr_schedule="onecycle",
         early_stopping=True,
-        patience=5,
+        patience=10,
         validation_fraction=0.1,
         refit=False,
         device="auto",

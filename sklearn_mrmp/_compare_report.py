@@ -89,10 +89,10 @@ class ComparisonResult:
         row = {"decision": decision, "method": method}
         for metric in self.metrics:
             values = self.scores(method, decision, metric)
-            row[metric] = _mean(values)
-            row[f"{metric}_std"] = _deviation(values)
+            row[metric] = mean(values)
+            row[f"{metric}_std"] = deviation(values)
             row[f"{metric}_best"] = best.get((decision, metric)) == method
-        row |= {name: _mean(self.cost(method, name)) for name in _COSTS}
+        row |= {name: mean(self.cost(method, name)) for name in _COSTS}
         return row | {"n_seeds": len(self._finished(method)), "error": self.errors.get(method)}
 
     def runs_to_frame(self):
@@ -165,7 +165,7 @@ class ComparisonResult:
                     text = _format(self.scores(method, decision, metric), plus_minus)
                     is_best = best.get((decision, metric)) == method
                     cells.append(mark(text) if is_best else text)
-                costs = [_mean(self.cost(method, name)) for name in _COSTS]
+                costs = [mean(self.cost(method, name)) for name in _COSTS]
                 rows.append(cells + [_format_cost(cost) for cost in costs])
         return header, rows
 
@@ -178,19 +178,21 @@ class ComparisonResult:
         return self.to_markdown()
 
 
-def _mean(values):
+def mean(values):
+    """Mean of the seeds' values; NaN when there are none."""
     return float(values.mean()) if len(values) else np.nan
 
 
-def _deviation(values):
+def deviation(values):
+    """Sample standard deviation over seeds; NaN for fewer than two."""
     return float(values.std(ddof=1)) if len(values) > 1 else np.nan
 
 
 def _format(values, plus_minus):
     if not len(values):
         return "error"
-    spread = f" {plus_minus} {_deviation(values):.3f}" if len(values) > 1 else ""
-    return f"{_mean(values):.3f}{spread}"
+    spread = f" {plus_minus} {deviation(values):.3f}" if len(values) > 1 else ""
+    return f"{mean(values):.3f}{spread}"
 
 
 def _format_cost(value):

@@ -5,7 +5,7 @@ Draws a `ComparisonResult`; matplotlib is imported when something is drawn.
 
 import numpy as np
 
-from sklearn_mrmp._compare_report import PAPER_NAMES
+from sklearn_mrmp._compare_report import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._optional import import_optional
 
 _COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
@@ -78,9 +78,9 @@ class ComparisonDisplay:
             return np.array([statistic(s) for s in scores])
 
         keys = [(d, m) for d in result.decisions for m in result.metrics]
-        means = {key: over_methods(_mean, *key) for key in keys}
-        deviations = {key: over_methods(_deviation, *key) for key in keys}
-        times = np.array([_mean(result.cost(method, "fit_time")) for method in result.methods])
+        means = {key: over_methods(mean, *key) for key in keys}
+        deviations = {key: over_methods(deviation, *key) for key in keys}
+        times = np.array([mean(result.cost(method, "fit_time")) for method in result.methods])
         return cls(result.methods, means, deviations, times, title).plot(axes=axes)
 
     def plot(self, *, axes=None):
@@ -172,11 +172,3 @@ class ComparisonDisplay:
         failed = np.isnan(self.fit_times)
         names = [f"{m} (failed)" if f else m for m, f in zip(self.methods, failed, strict=True)]
         self.axes_[0].set_yticks(np.arange(len(names)), names)
-
-
-def _mean(values):
-    return values.mean() if len(values) else np.nan
-
-
-def _deviation(values):
-    return values.std(ddof=1) if len(values) > 1 else np.nan

@@ -1,8 +1,8 @@
 """The scikit-learn face shared by every classifier: validation and the target contract.
 
-A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`; it may override
-`_decide_labels`. Everything a caller sees of targets and predictions is decided here and in
-`_targets`, once, so all classifiers agree.
+A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`, which sees
+chunks of validated rows; it may override `_check_rows` and `_decide_labels`. Everything a caller
+sees of targets and predictions is decided here and in `_targets`, once, so all classifiers agree.
 """
 
 from abc import abstractmethod
@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_mrmp._chunks import predict_in_chunks
 from sklearn_mrmp._targets import TargetEncoding, column_names
 
 
@@ -64,9 +65,13 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
     def _input_checks(check_params):
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **check_params}
 
+    def _check_rows(self, X):
+        """Validate the caller's `X` before prediction."""
+        return self._validate_input(X)
+
     @abstractmethod
     def _label_probabilities(self, X):
-        """Return the probability of each label, (n_samples, n_labels), for the caller's `X`."""
+        """Return the probability of each label, (n_rows, n_labels), for some checked rows."""
 
     def _decide_labels(self, P):
         """0/1 decisions of a label matrix target from probabilities `P`; dense or sparse."""
@@ -87,7 +92,11 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
             one column per class, with rows that sum to 1.
         """
         check_is_fitted(self)
-        return self._target_encoding.shape_probabilities(self._label_probabilities(X))
+        return predict_in_chunks(
+            lambda rows: self._target_encoding.shape_probabilities(self._label_probabilities(rows)),
+            self._check_rows(X),
+            self._target_encoding.n_labels,
+        )
 
     def predict(self, X):
         """Predict the labels of each row.
@@ -104,6 +113,11 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
             vector target the predicted classes.
         """
         check_is_fitted(self)
+        return predict_in_chunks(
+            self._predict_chunk, self._check_rows(X), self._target_encoding.n_labels
+        )
+
+    def _predict_chunk(self, X):
         P = self._label_probabilities(X)
         encoding = self._target_encoding
         if encoding.kind != "multilabel":

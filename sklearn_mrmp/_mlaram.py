@@ -222,7 +222,6 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         self._member_boxes = [self._prototypes.take(members) for members in self._members]
 
     def _label_probabilities(self, X):
-        X = self._validate_input(X)
         if self._is_sparse:
             X = as_csr(X)
         elif sp.issparse(X):

@@ -200,7 +200,6 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         return (self.smoothing + counts) / (self.smoothing * n_values + totals)
 
     def _label_probabilities(self, X):
-        X = self._validate_input(X)
         if sp.issparse(X) and not self._is_sparse:
             X = X.toarray()
         elif self._is_sparse:

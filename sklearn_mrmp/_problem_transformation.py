@@ -100,7 +100,6 @@ class LabelPowersetClassifier(BaseMultilabelClassifier):
         return self
 
     def _label_probabilities(self, X):
-        X = self._validate_input(X)
         if len(self.label_sets_) == 1:
             return np.repeat(self.label_sets_.astype(float), X.shape[0], axis=0)
         return np.clip(self.estimator_.predict_proba(X) @ self.label_sets_, 0, 1)

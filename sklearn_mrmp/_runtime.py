@@ -3,6 +3,9 @@
 Knows torch and nothing of the model.
 """
 
+import os
+import threading
+from collections import Counter
 from contextlib import contextmanager
 
 import torch
@@ -38,17 +41,68 @@ def resolve_device(device):
         ) from error
 
 
+class _ThreadCount:
+    """Torch's number of threads while our calls run, whichever Python threads they run in.
+
+    Torch keeps the number twice: for each Python thread that has asked, and once for those yet to
+    come. A thread that is born while another one predicts therefore starts with the latter's
+    setting; what it should go back to is the number from outside.
+    """
+
+    def __init__(self):
+        self.guard = threading.Lock()
+        self.here = threading.local()
+        self.in_use = Counter()
+        self.outside = None
+        self.forked = False
+
+    def enter(self, n_threads):
+        """Set the number; return what to set it back to."""
+        with self.guard:
+            before = torch.get_num_threads()
+            if not self.in_use:
+                self.outside = before
+            elif before in self.in_use and not getattr(self.here, "depth", 0):
+                before = self.outside
+            self.in_use[n_threads] += 1
+            self.here.depth = getattr(self.here, "depth", 0) + 1
+            torch.set_num_threads(n_threads)
+            return before
+
+    def leave(self, n_threads, before):
+        """Set the number back."""
+        with self.guard:
+            self.in_use -= Counter({n_threads: 1})
+            self.here.depth -= 1
+            torch.set_num_threads(before)
+
+    def after_fork(self):
+        """Start afresh in a forked process, where other threads and their locks are gone."""
+        self.__init__()
+        self.forked = True
+
+
+_threads = _ThreadCount()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.after_fork)
+
+
 @contextmanager
 def torch_threads(n_threads):
-    """Run with `n_threads` threads (None: as it is) and restore the setting."""
-    before = torch.get_num_threads()
-    if n_threads is not None:
-        torch.set_num_threads(n_threads)
+    """Run with `n_threads` threads (None: as it is) and restore the setting.
+
+    In a forked process it is always one thread: those of the parent are gone, and OpenMP would
+    wait for them for ever.
+    """
+    n_threads = 1 if _threads.forked else n_threads
+    if n_threads is None:
+        yield
+        return
+    before = _threads.enter(n_threads)
     try:
         yield
     finally:
-        if torch.get_num_threads() != before:
-            torch.set_num_threads(before)
+        _threads.leave(n_threads, before)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_y, check_is_fitted
 
+from sklearn_mrmp._chunks import predict_in_chunks
 from sklearn_mrmp._decision_rules import DECISIONS, fit_decision_rules
 from sklearn_mrmp._label_scores import (
     RESPONSE_METHODS,
@@ -305,9 +306,14 @@ default="optimal"
         check_is_fitted(self, "estimator_")
         if self._target_encoding.kind != "multilabel":
             return self.estimator_.predict(X)
+        encoding, rule = self._target_encoding, self._rule()
         method = choose_response_method(self.estimator_, self.response_method)
-        scores = label_scores(self.estimator_, X, self._target_encoding.n_labels, method)
-        return self._target_encoding.decode_labels(self._rule().decide(scores))
+
+        def predict(rows):
+            scores = label_scores(self.estimator_, rows, encoding.n_labels, method)
+            return encoding.decode_labels(rule.decide(scores))
+
+        return predict_in_chunks(predict, X, encoding.n_labels)
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X):
@@ -327,9 +333,14 @@ default="optimal"
         check_is_fitted(self, "estimator_")
         if self._target_encoding.kind != "multilabel":
             return self.estimator_.predict_proba(X)
-        P = label_scores(self.estimator_, X, self._target_encoding.n_labels, "predict_proba")
-        limits = np.finfo(P.dtype)  # an array of probabilities is expected strictly inside (0, 1)
-        return np.clip(P, limits.tiny, 1 - limits.epsneg)
+        n_labels = self._target_encoding.n_labels
+
+        def predict(rows):
+            P = label_scores(self.estimator_, rows, n_labels, "predict_proba")
+            limits = np.finfo(P.dtype)  # probabilities are expected strictly inside (0, 1)
+            return np.clip(P, limits.tiny, 1 - limits.epsneg)
+
+        return predict_in_chunks(predict, X, n_labels)
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X):

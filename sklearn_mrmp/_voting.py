@@ -204,6 +204,9 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         Y = self._target_encoding.encode(y)[np.concatenate([test for _, test in splits])]
         return best_weights(P, Y.toarray())
 
+    def _check_rows(self, X):
+        return X  # the members check it, each in its own way
+
     def _label_probabilities(self, X):
         members = (_probabilities(member, X, self._target_encoding) for member in self.estimators_)
         return sum(weight * P for weight, P in zip(self.weights_, members, strict=True))

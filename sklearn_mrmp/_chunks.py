@@ -1,0 +1,66 @@
+"""Prediction in chunks of rows, so that memory grows with the output alone.
+
+Cuts input rows into chunks of bounded size and puts the answers together again. It knows numpy,
+scipy and scikit-learn's way of picking rows, and nothing of any classifier.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils.validation import _num_samples
+
+# Cells (labels, or features that may be non-zero) of a chunk; at about a hundred bytes for a
+# cell, in tokens, scores and decisions, a chunk takes some 200 MB.
+CHUNK_CELLS = 2**21
+
+
+def predict_in_chunks(predict, X, n_labels):
+    """Apply a row-wise function to chunks of rows.
+
+    Parameters
+    ----------
+    predict : callable
+        Maps rows, in the form of `X`, to an array or CSR matrix with as many rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Input rows; anything scikit-learn can pick rows of.
+    n_labels : int
+        Number of labels, which limits the rows of a chunk as the features do.
+
+    Returns
+    -------
+    answer : {ndarray, sparse matrix}
+        What ``predict(X)`` would be, row by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp._chunks import predict_in_chunks
+    >>> predict_in_chunks(lambda rows: rows.sum(axis=1), np.eye(3), n_labels=1)
+    array([1., 1., 1.])
+    """
+    if sp.issparse(X):
+        X = X.tocsr()
+    n_samples = _num_samples(X)
+    size = chunk_rows(X, n_samples, n_labels)
+    if n_samples <= size:
+        return predict(X)
+    chunks = list(gen_batches(n_samples, size))
+    first = predict(_safe_indexing(X, chunks[0]))
+    rest = (predict(_safe_indexing(X, rows)) for rows in chunks[1:])
+    if sp.issparse(first):
+        return sp.vstack([first, *rest], format="csr", dtype=first.dtype)
+    answer = np.empty((n_samples, *first.shape[1:]), dtype=first.dtype)
+    answer[chunks[0]] = first
+    for rows, part in zip(chunks[1:], rest, strict=True):
+        answer[rows] = part
+    return answer
+
+
+def chunk_rows(X, n_samples, n_labels):
+    """Rows of a chunk: as many as have `CHUNK_CELLS` labels or features, and at least one."""
+    if sp.issparse(X):
+        n_features = -(-X.nnz // max(n_samples, 1))
+    else:
+        shape = getattr(X, "shape", ())
+        n_features = shape[1] if len(shape) > 1 else 1
+    return max(1, CHUNK_CELLS // max(n_features, n_labels, 1))

@@ -28,24 +28,30 @@ class TokenBatches:
         drops nothing, as validation wants it.
     feature_dropout : float, default=0.0
         Probability of leaving a token out, drawn anew each time a row is seen.
+    n_skip : int, default=0
+        Leave out this many batches at the start of the first pass; the others are those of a whole
+        pass.
     """
 
-    def __init__(self, dataset, batch_size, rng=None, feature_dropout=0.0):
+    def __init__(self, dataset, batch_size, rng=None, feature_dropout=0.0, n_skip=0):
         self.dataset = dataset
         self.batch_size = batch_size
         self.rng = rng
         self.feature_dropout = feature_dropout
+        self.n_skip = n_skip
 
     def __len__(self):
         return -(-len(self.dataset) // self.batch_size)
 
     def __iter__(self):
         lengths = self.dataset.rows.lengths
-        for chosen in bucketed(lengths, self.batch_size, self.rng):
+        n_skip, self.n_skip = self.n_skip, 0
+        for i, chosen in enumerate(bucketed(lengths, self.batch_size, self.rng)):
             rows = self.dataset.rows.take(chosen)
             if self.feature_dropout and self.rng is not None:
                 rows = rows.drop(self.feature_dropout, self.rng)
-            yield padded(rows), self.dataset.targets(chosen)
+            if i >= n_skip:  # skipped ones have drawn from `rng`, too
+                yield padded(rows), self.dataset.targets(chosen)
 
 
 class TokenDataset(Dataset):

@@ -9,11 +9,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._checkpoint import CheckpointRun
 from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._interrupt import inside_search
 from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
 from sklearn_mrmp._runtime import torch_threads
@@ -96,6 +97,12 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Threads of torch during our calls; None leaves the setting alone.
     callbacks : list of skorch callbacks, default=None
         Added to training.
+    checkpoint_dir : path-like, default=None
+        Folder for the state of training, written after every epoch and every five minutes. After
+        a crash or a kill, ``fit`` with the same data and parameters goes on from there, and ends
+        with the same model bit for bit; after a finished fit it returns the finished model. Each
+        fit needs a folder of its own: other data or parameters are refused with a ValueError. See
+        Notes.
     verbose : int, default=0
         1 prints a line per epoch.
     progress_bar : bool, default=False
@@ -154,6 +161,17 @@ class MrMPClassifier(BaseMultilabelClassifier):
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf
     weights and standardised measurements are treated alike.
 
+    Ctrl-C stops training after the batch; the best weights so far are kept, decisions are tuned
+    and there is a warning. Before the end of the first epoch there is nothing to keep, and inside
+    a search, a cross-validation or an ensemble the next fit would follow: there, and on a second
+    Ctrl-C, ``fit`` raises KeyboardInterrupt.
+
+    With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in
+    the folder. `callbacks`, `verbose`, `progress_bar`, `n_threads`, `refit`, `threshold` and
+    `decision` may differ between the fits; attributes of callbacks that end in an underscore are
+    part of the state as far as they are plain values, tensors, or have a ``state_dict``. The
+    folder is never deleted.
+
     References
     ----------
     Ozmen, Zhang, Wang, Coates: Multi-relation Message Passing for Multi-label Text
@@ -205,6 +223,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         device="auto",
         n_threads=None,
         callbacks=None,
+        checkpoint_dir=None,
         verbose=0,
         progress_bar=False,
         random_state=None,
@@ -240,6 +259,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.device = device
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint_dir = checkpoint_dir
         self.verbose = verbose
         self.progress_bar = progress_bar
         self.random_state = random_state
@@ -290,15 +310,22 @@ class MrMPClassifier(BaseMultilabelClassifier):
             raise ValueError("X_val and y_val must be given together.")
         self.input_type_ = self._resolve_input_type(X)
         X, Y = self._validate_fit(X, y, **self._type_checks())
-        random_state = check_random_state(self.random_state)
+        checkpoints = CheckpointRun(self.checkpoint_dir)
+        random_state = checkpoints.random_state(self.random_state)
         train, valid = self._split(X, Y, X_val, y_val, random_state)
         self.label_graph_ = self._learn_graph(train[1])
+        given = (None, None) if X_val is None else valid
+        checkpoints.claim(
+            self.get_params(deep=False),
+            {"X": X, "y": Y, "X_val": given[0], "y_val": given[1]},
+            self.label_graph_,
+        )
         seed = random_state.randint(np.iinfo(np.int32).max)
         with torch_threads(self.n_threads):
-            P_valid = self._train(train, valid, seed)
+            P_valid = self._train(train, valid, seed, checkpoints.stage("train"))
             self._tune_decisions(valid[1], P_valid, train[1])
             if self.refit and X_val is None:
-                self._train_on_all_rows(X, Y, seed)
+                self._train_on_all_rows(X, Y, seed, checkpoints.stage("refit"))
         return self
 
     def _resolve_input_type(self, X):
@@ -339,13 +366,19 @@ class MrMPClassifier(BaseMultilabelClassifier):
         kind = SequenceTokens if self.input_type_ == "sequence" else FeatureTokens
         return kind(self.max_tokens)
 
-    def _train(self, train, valid, seed):
+    def _train(self, train, valid, seed, checkpoint):
         """Train with held-out rows; keep the net and return the held-out probabilities."""
         self._encoder = self._make_encoder().fit(train[0])
         rows_valid = self._encoder.transform(valid[0])
         self.net_ = self._run_training(
-            (self._encoder.transform(train[0]), train[1]), (rows_valid, valid[1]), seed
+            self._encoder,
+            (self._encoder.transform(train[0]), train[1]),
+            (rows_valid, valid[1]),
+            seed,
+            checkpoint,
         )
+        if self.net_.interrupted_:
+            self._end_interrupted_training()
         self.history_ = self.net_.history[:]
         self.n_iter_ = len(self.history_)
         losses = [epoch["valid_loss"] for epoch in self.history_ if "valid_loss" in epoch]
@@ -353,29 +386,43 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.best_epoch_ = int(np.argmin(losses)) + 1 if keeps_best else self.n_iter_
         return self.net_.label_probabilities(rows_valid)
 
-    def _train_on_all_rows(self, X, Y, seed):
-        self._encoder = self._make_encoder().fit(X)
-        train = (self._encoder.transform(X), Y)
-        self.net_ = self._run_training(train, None, seed, n_stop=self.best_epoch_)
+    def _train_on_all_rows(self, X, Y, seed, checkpoint):
+        if self.net_.interrupted_:
+            return
+        encoder = self._make_encoder().fit(X)
+        train = (encoder.transform(X), Y)
+        net = self._run_training(encoder, train, None, seed, checkpoint, n_stop=self.best_epoch_)
+        if net.interrupted_:
+            self._end_interrupted_training(refitting=True)
+        else:
+            self._encoder, self.net_ = encoder, net
 
-    def _run_training(self, train, valid, seed, n_stop=None):
-        net = train_network(
+    def _run_training(self, encoder, train, valid, seed, checkpoint, n_stop=None):
+        return train_network(
             self.get_params(deep=False),
-            self._encoder,
+            encoder,
             train,
             valid,
             self.label_graph_,
             n_epochs=self.max_epochs,
             n_stop=n_stop or self.max_epochs,
             seed=seed,
+            checkpoint=checkpoint,
         )
-        if net.interrupted_:
-            warnings.warn(
-                f"Training was interrupted after {len(net.history)} epochs; the best weights so "
-                "far are used.",
-                stacklevel=4,
+
+    def _end_interrupted_training(self, refitting=False):
+        """Keep what was learned with a warning, or stop what is around the fit as well."""
+        epochs_done = sum("train_loss" in epoch for epoch in self.net_.history)
+        if not epochs_done or inside_search():
+            raise KeyboardInterrupt
+        if refitting:
+            message = "Training on all rows was interrupted; the model trained before is used."
+        else:
+            message = (
+                f"Training was interrupted after {epochs_done} whole epochs; the "
+                f"{'best' if self.early_stopping else 'last'} weights so far are used."
             )
-        return net
+        warnings.warn(message, stacklevel=5)
 
     def _tune_decisions(self, Y_valid, P_valid, Y_train):
         """Fit the rules of all four metrics, so that `set_params` can switch between them."""
@@ -395,8 +442,10 @@ class MrMPClassifier(BaseMultilabelClassifier):
         check_is_fitted(self)
         return self.net_.module_.label_relations().detach().cpu().numpy()
 
+    def _check_rows(self, X):
+        return self._validate_input(X, **self._type_checks())
+
     def _label_probabilities(self, X):
-        X = self._validate_input(X, **self._type_checks())
         with torch_threads(self.n_threads):
             return self.net_.label_probabilities(self._encoder.transform(X))
 

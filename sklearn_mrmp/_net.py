@@ -10,6 +10,7 @@ from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRSc
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
 from sklearn_mrmp._batches import bucketed, padded
+from sklearn_mrmp._interrupt import is_early_stopping
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
@@ -36,8 +37,8 @@ class MrMPNet(NeuralNet):
             return super().fit_loop(X, y, epochs, **fit_params)
         except StopTraining:
             raise
-        except KeyboardInterrupt:
-            self.interrupted_ = True
+        except KeyboardInterrupt as error:
+            self.interrupted_ = not is_early_stopping(error)
             raise  # skorch ends training in order
 
     def label_probabilities(self, rows):
@@ -115,6 +116,10 @@ class BatchProgress(Callback):
         from tqdm.auto import tqdm  # comes with skorch; importing it costs start-up time
 
         self.bar_ = tqdm(total=self.n_batches, desc="MrMP", unit="batch", leave=True)
+
+    def on_epoch_begin(self, net, **kwargs):
+        """Stand where the epoch starts; a resumed training starts further on."""
+        self.bar_.n = sum(epoch["train_batch_count"] for epoch in net.history[:-1])
 
     def on_batch_end(self, net, batch=None, training=False, **kwargs):
         """Advance by a training batch."""

@@ -1,5 +1,6 @@
 """What the parameters of `MrMPClassifier` may be, and what the paper sets them to."""
 
+import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
@@ -45,6 +46,7 @@ CONSTRAINTS = {
     "device": [str],
     "n_threads": [Interval(Integral, 1, None, closed="left"), None],
     "callbacks": [list, tuple, None],
+    "checkpoint_dir": [str, os.PathLike, None],
     "verbose": ["verbose"],
     "progress_bar": ["boolean"],
     "random_state": ["random_state"],

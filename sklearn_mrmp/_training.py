@@ -9,12 +9,15 @@ import torch
 from skorch.helper import predefined_split
 
 from sklearn_mrmp._batches import TokenBatches, TokenDataset
+from sklearn_mrmp._checkpoint import TrainingCheckpoint
+from sklearn_mrmp._interrupt import StopAfterBatch
+from sklearn_mrmp._memory import TrainingSizes, enough_memory
 from sklearn_mrmp._net import MrMPNet, training_callbacks
 from sklearn_mrmp._runtime import resolve_device, seeded_torch
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
 
 
-def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, seed):
+def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, seed, checkpoint=None):
     """Train a network.
 
     Parameters
@@ -33,25 +36,41 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         Stop after this many epochs (`n_epochs` unless an earlier run told better).
     seed : int
         Seed of initialisation, order and dropout.
+    checkpoint : TrainingCheckpoint, default=None
+        Where to keep the state of training, and where to take it up; each training of a fit needs
+        one of its own.
 
     Returns
     -------
     net : MrMPNet
-        Fitted, with the weights to use.
+        Fitted, with the weights to use; ``interrupted_`` says whether the user stopped it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When the user insisted.
     """
+    checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch()
     device = resolve_device(params["device"])
-    with seeded_torch(seed, device):
+    sizes = TrainingSizes.of(params, encoder, train[0], train[1].shape[1])
+    with enough_memory(sizes, device), seeded_torch(seed, device):
         dataset = TokenDataset(*train)
         net = MrMPNet(
             **_module_arguments(params, encoder, train, graph),
             **_optimizer_arguments(params, dataset, n_epochs, valid),
-            **_iterator_arguments(params, seed),
+            **_iterator_arguments(params, seed, checkpoint.n_batches_done),
             train_split=None if valid is None else predefined_split(TokenDataset(*valid)),
             max_epochs=n_stop,
             device=device,
             verbose=params["verbose"],
         )
-        net.fit(dataset, y=None)
+        # Last, so that they see what the other callbacks made of a batch or an epoch.
+        net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
+        with interrupt:
+            net.fit(dataset, y=None, epochs=checkpoint.epochs_left(n_stop))
+    if interrupt.n_asked > 1:
+        raise KeyboardInterrupt  # skorch has swallowed it
+    net.interrupted_ |= interrupt.n_asked > 0
     net.forget_training()
     return net
 
@@ -110,12 +129,13 @@ def _optimizer_arguments(params, dataset, n_epochs, valid):
     }
 
 
-def _iterator_arguments(params, seed):
+def _iterator_arguments(params, seed, n_skip):
     return {
         "batch_size": params["batch_size"],
         "iterator_train": TokenBatches,
         "iterator_train__rng": np.random.default_rng(seed),
         "iterator_train__feature_dropout": params["feature_dropout"],
+        "iterator_train__n_skip": n_skip,
         "iterator_valid": TokenBatches,
     }
 

@@ -9,7 +9,17 @@ import sklearn_mrmp
 
 PACKAGE = Path(sklearn_mrmp.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-TORCH_FILES = {"_net.py", "_batches.py", "_mrmp.py", "_training.py", "_runtime.py"}
+TORCH_FILES = {
+    "_net.py",
+    "_batches.py",
+    "_mrmp.py",
+    "_training.py",
+    "_runtime.py",
+    "_checkpoint.py",
+    "_checkpoint_store.py",
+    "_interrupt.py",
+    "_memory.py",
+}
 OPTIONAL = {"matplotlib", "pandas", "networkx"}
 
 

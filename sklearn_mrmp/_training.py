@@ -9,11 +9,11 @@ import torch
 from skorch.helper import predefined_split
 
 from sklearn_mrmp._batches import TokenBatches, TokenDataset
-from sklearn_mrmp._checkpoint import TrainingCheckpoint
 from sklearn_mrmp._interrupt import StopAfterBatch
 from sklearn_mrmp._memory import TrainingSizes, enough_memory
 from sklearn_mrmp._net import MrMPNet, training_callbacks
 from sklearn_mrmp._runtime import resolve_device, seeded_torch
+from sklearn_mrmp._training_checkpoint import TrainingCheckpoint
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
 
 

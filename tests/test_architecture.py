@@ -18,7 +18,9 @@ TORCH_FILES = {
     "_checkpoint.py",
     "_checkpoint_store.py",
     "_interrupt.py",
+    "_training_checkpoint.py",
     "_memory.py",
+    "_net_state.py",
 }
 OPTIONAL = {"matplotlib", "pandas", "networkx"}
 

@@ -12,6 +12,8 @@ from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
 from sklearn_mrmp._mlaram import MLARAMClassifier
 from sklearn_mrmp._mlknn import MLKNNClassifier
+from sklearn_mrmp._persistence._api import load, save
+from sklearn_mrmp._persistence._errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
@@ -36,6 +38,7 @@ __all__ = [
     "LabelGraphDisplay",
     "MLARAMClassifier",
     "MLKNNClassifier",
+    "ModelFileError",
     "MrMPClassifier",
     "SoftVotingMultilabelClassifier",
     "ThresholdDisplay",
@@ -49,7 +52,9 @@ __all__ = [
     "fit_decision_rules",
     "hierarchy_relation",
     "label_graph",
+    "load",
     "relation_ablation",
+    "save",
     "similarity_relation",
     "tune_thresholds",
 ]

@@ -18,10 +18,11 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_mrmp._chunks import predict_in_chunks
+from sklearn_mrmp._persistence._api import ModelFileMixin
 from sklearn_mrmp._targets import TargetEncoding, column_names
 
 
-class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
+class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     """Base of the multi-label classifiers: one target contract for all of them.
 
     After ``fit`` a subclass has ``classes_`` (a list of ``array([0, 1])`` for a label matrix, the

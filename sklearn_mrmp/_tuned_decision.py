@@ -33,6 +33,7 @@ from sklearn_mrmp._label_scores import (
     label_scores,
     training_part,
 )
+from sklearn_mrmp._persistence._api import ModelFileMixin
 from sklearn_mrmp._targets import TargetEncoding, column_names
 from sklearn_mrmp._threshold_sweep import METRICS
 
@@ -46,7 +47,7 @@ def _estimator_has(name):
     return check
 
 
-class TunedDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class TunedDecisionClassifier(ModelFileMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Any multi-label classifier, with the decisions that are best for a metric.
 
     The classifier's scores on rows it was not fitted on tell how to turn scores into label sets:

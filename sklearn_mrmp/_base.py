@@ -147,6 +147,9 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 def as_csr(X):
     """`X` as a canonical CSR array (sorted, no duplicates, no explicit zeros); `X` is untouched."""
     X = sp.csr_array(X, copy=sp.issparse(X))
-    X.sum_duplicates()
+    if not X.has_canonical_format:
+        X.sum_duplicates()
+        if not np.isfinite(X.data).all():
+            raise ValueError("Entries of X that are stored twice add up to infinity.")
     X.eliminate_zeros()
     return X

@@ -14,6 +14,9 @@ from sklearn_mrmp._base import as_csr
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "jaccard")
 
+# Squares of numbers beyond 2**±400 leave the range of a float64; such rows are scaled.
+_SAFE_EXPONENT = 400
+
 # Distances held at once; 2**21 float64 values are 16 MB, which caches and threads bear well.
 _CHUNK_CELLS = 2**21
 
@@ -64,12 +67,13 @@ class SparseNeighbors:
         Without `X`, those of each stored row, which is not its own neighbour. Neighbours are
         ordered by distance.
         """
-        queries = self._rows if X is None else self._prepare(X)
-        columns = self._rows.T.tocsr()
-        chunk = max(1, _CHUNK_CELLS // self._rows.shape[0])
+        rows, queries = self._in_range(self._rows if X is None else self._prepare(X))
+        sizes = self._sizes if rows is self._rows else _row_sizes(rows)
+        columns = rows.T.tocsr()
+        chunk = max(1, _CHUNK_CELLS // rows.shape[0])
         found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._nearest)(queries[rows], columns, rows.start if X is None else None)
-            for rows in gen_batches(queries.shape[0], chunk)
+            delayed(self._nearest)(queries[part], columns, sizes, part.start if X is None else None)
+            for part in gen_batches(queries.shape[0], chunk)
         )
         return np.concatenate(found)
 
@@ -78,29 +82,44 @@ class SparseNeighbors:
         if self.metric == "jaccard":
             X.data[:] = 1.0
         elif self.metric == "cosine":
+            lengths = np.diff(X.indptr)
+            largest = abs(X).max(axis=1).toarray().ravel() if X.nnz else np.zeros(X.shape[0])
+            X.data = np.ldexp(X.data, -np.repeat(np.frexp(largest)[1], lengths))
             norms = np.sqrt(_row_sizes(X))
             norms[norms == 0] = 1.0
-            X.data /= np.repeat(norms, np.diff(X.indptr))
+            X.data /= np.repeat(norms, lengths)
         return X
 
-    def _nearest(self, queries, columns, own_start):
-        distances = self._distances(queries, (queries @ columns).toarray())
+    def _in_range(self, queries):
+        """Divide stored rows and queries by a power of 2 where their squares would overflow."""
+        largest = max(np.abs(A.data).max(initial=0.0) for A in (self._rows, queries))
+        exponent = int(np.frexp(largest)[1])
+        if abs(exponent) <= _SAFE_EXPONENT:
+            return self._rows, queries
+        return _scaled(self._rows, exponent), _scaled(queries, exponent)
+
+    def _nearest(self, queries, columns, sizes, own_start):
+        distances = self._distances(queries, sizes, (queries @ columns).toarray())
         if own_start is not None:
             own = np.arange(queries.shape[0])
             distances[own, own_start + own] = np.inf
         return _smallest(distances, self.n_neighbors)
 
-    def _distances(self, queries, products):
+    def _distances(self, queries, sizes, products):
         """Turn inner products into numbers that order the stored rows as their distances do."""
         if self.metric == "cosine":
             return np.negative(products, out=products)
         if self.metric == "jaccard":
-            union = _row_sizes(queries)[:, None] + self._sizes - products
+            union = _row_sizes(queries)[:, None] + sizes - products
             # Two empty rows are equal: their distance is 0, a similarity of 1.
             return -np.divide(products, union, out=np.ones_like(products), where=union > 0)
         products *= -2
-        products += self._sizes
+        products += sizes
         return products
+
+
+def _scaled(X, exponent):
+    return sp.csr_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), shape=X.shape)
 
 
 def _row_sizes(X):

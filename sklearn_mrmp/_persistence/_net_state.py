@@ -32,6 +32,12 @@ _COUNTS = (
     "n_relation_layers",
     "n_decoder_layers",
 )
+_CHOICES = {
+    "architecture": ("default", "paper"),
+    "composition": ("sum", "sub", "mult"),
+    "values": (False, True),
+    "positions": (False, True),
+}
 # Settings of training, kept so that ``net_`` tells how it was trained.
 _SETTINGS = (
     "lr",
@@ -119,6 +125,9 @@ def _check_arguments(arguments):
         least = 0 if name in ("n_encoder_layers", "n_tokens") else 1
         count = arguments.get(name)
         require(type(count) is int and count >= least, f"{name}={count!r:.50}")
+    for name, choices in _CHOICES.items():
+        choice = arguments.get(name, choices[0])
+        require(type(choice) is type(choices[0]) and choice in choices, f"{name}={choice!r:.50}")
 
 
 def _check_weights(weights):

@@ -1,0 +1,376 @@
+"""Mutate model files at random and load them: an error or a model, nothing else.
+
+Half of the mutations damage the bytes; the checksum must find each of them. The other half play an
+attacker who knows the format: header, state or arrays are changed and the checksum is made anew, so
+that the deeper layers are reached. A file that loads may hold nonsense, so it is asked to predict,
+which may raise but must not crash, hang or take memory without bound.
+
+Run as a script: ``python tests/fuzz/fuzz_model_files.py --count 10000``. It exits with 1 and keeps
+the files when something was found.
+"""
+
+import argparse
+import collections
+import copy
+import faulthandler
+import json
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import sklearn_mrmp
+from sklearn_mrmp import (
+    MLARAMClassifier,
+    MLKNNClassifier,
+    ModelFileError,
+    MrMPClassifier,
+    SoftVotingMultilabelClassifier,
+    TunedDecisionClassifier,
+)
+from sklearn_mrmp._persistence import _container
+from sklearn_mrmp._persistence._parts import known_parts
+from sklearn_mrmp.datasets import make_related_labels
+
+SECONDS_PER_FILE = 20
+MEMORY = 2**30  # bytes a load and a prediction may take on top of what the process has
+TEXTS = ["red fish", "blue fish swims", "one bird", "two birds fly", "red sky", "a blue sky"] * 4
+
+HOSTILE_VALUES = [
+    *(None, True, -1, 0, 1, 2, 3, 2**31, 2**63, 10**18, 10**30, -(10**9), 0.5, 1e308, -1e308),
+    *("", "x", "__class__", "os.system", "cuda", "meta", "(a+)+b", "\x00", "é" * 50, "U99999"),
+    *([], {}, [[]], {"float": "nan"}, {"float": "inf"}, {"tuple": []}, {"dict": {}}, {"same": 0}),
+    *({"same": -1}, {"pairs": [[[], 1]]}, {"type": "object"}, {"dtype": "<U65000"}, {"eval": "1"}),
+    {"scalar": {"dtype": "int8", "value": 10**6}},
+    {"strings": {"dtype": "U60000", "shape": [2], "items": ["a", "b"]}},
+]
+HOSTILE_NAMES = ["__class__", "__dict__", "predict", "fit", "_validate_params", "a", "", "x" * 2000]
+DTYPES = list(_container._DTYPES)
+
+
+def base_models():
+    """Small fitted models of every kind, each with rows to predict."""
+    X, Y, _ = make_related_labels(40, 4, n_features=12, random_state=0)
+    D = X.toarray()
+    net = MrMPClassifier(d_model=4, n_heads=2, n_encoder_layers=1, max_epochs=1, random_state=0)
+    linear = OneVsRestClassifier(LogisticRegression())
+    yield net.fit(X, Y), X
+    ids = np.minimum(D, 5).astype(int)
+    other = {"relations": {"near": np.triu(np.ones((4, 4)), 1)}, "input_type": "sequence"}
+    yield copy.deepcopy(net).set_params(**other).fit(ids, Y), ids
+    yield MLKNNClassifier(3).fit(X, Y), X
+    yield MLKNNClassifier(3, algorithm="kd_tree").fit(D, Y), D
+    yield MLARAMClassifier(cluster_vigilance=0.5).fit(X, Y), X
+    yield MLARAMClassifier(vigilance=0.5).fit(D, np.array(["a", "b"])[Y[:, 0]]), D
+    scaled = make_pipeline(StandardScaler(), linear)
+    yield TunedDecisionClassifier(scaled, decision="label_sets", cv=2).fit(D, Y), D
+    members = [("knn", MLKNNClassifier(3)), ("linear", linear)]
+    yield SoftVotingMultilabelClassifier(members).fit(X, Y), X
+    labels = np.array([["fish" in text, "blue" in text] for text in TEXTS]).astype(int)
+    yield make_pipeline(TfidfVectorizer(), linear).fit(TEXTS, labels), TEXTS
+
+
+class ModelFile:
+    """A file taken apart: metadata, state, table and the bytes of each array."""
+
+    def __init__(self, raw):
+        n = int.from_bytes(raw[:8], "little")
+        self.table = json.loads(raw[8 : 8 + n])
+        self.metadata = self.table.pop("__metadata__")
+        self.state = json.loads(self.metadata.pop("state"))
+        self.data = {
+            name: raw[8 + n :][slice(*entry["data_offsets"])] for name, entry in self.table.items()
+        }
+
+    def pack(self, tables_too=True):
+        """Bytes with a fresh checksum, and with places that fit the data unless told otherwise."""
+        if tables_too:
+            end = 0
+            for name, data in self.data.items():
+                self.table[name]["data_offsets"] = [end, end + len(data)]
+                end += len(data)
+        metadata = {**self.metadata, "state": json.dumps(self.state)}
+        data = b"".join(self.data.values())
+        digest = _container._digest_of_header(metadata, self.table)
+        digest.update(data)
+        metadata["sha256"] = digest.hexdigest()
+        header = json.dumps({"__metadata__": metadata, **self.table}).encode()
+        return len(header).to_bytes(8, "little") + header + data
+
+
+def damage(raw, rng, others):
+    """Bytes changed as accidents change them."""
+    raw = bytearray(raw)
+    n_header = 8 + int.from_bytes(raw[:8], "little")
+    # Headers are where it hurts, and arrays are where most bytes are: as often one as the other.
+    at = rng.randrange(n_header) if rng.random() < 0.5 else rng.randrange(len(raw))
+    kind = rng.randrange(8)
+    if kind == 0:
+        raw[at] ^= 1 << rng.randrange(8)
+    elif kind == 1:
+        raw[at] = rng.randrange(256)
+    elif kind == 2:
+        del raw[at:]
+    elif kind == 3:
+        del raw[at : at + rng.randint(1, 64)]
+    elif kind == 4:
+        raw[at:at] = rng.randbytes(rng.randint(1, 64))
+    elif kind == 5:
+        raw[:8] = rng.choice([rng.randbytes(8), rng.randrange(2 * len(raw)).to_bytes(8, "little")])
+    elif kind == 6:
+        raw[at:] = rng.choice(others)[at:]
+    else:
+        end = at + rng.randint(1, 200)
+        raw[at:end], raw[end : 2 * end - at] = raw[end : 2 * end - at], raw[at:end]
+    return bytes(raw)
+
+
+def change_table(file, rng):
+    """Change how an array is described."""
+    name = rng.choice(list(file.table))
+    entry = file.table[name]
+    kind = rng.randrange(6)
+    size = rng.choice([-1, 0, 1, 2, 2**31, 2**40, 2**62, 2**64, 10**30, 1.5, "1", None, True])
+    if kind == 0:
+        entry["dtype"] = rng.choice([*DTYPES, "BF16", "O", "F999", "", None, 3])
+    elif kind == 1:
+        entry["shape"] = [*entry["shape"], size]
+    elif kind == 2:
+        entry["shape"] = [size for _ in entry["shape"]] or size
+    elif kind == 3:
+        entry["data_offsets"] = [rng.choice([0, size]), size]
+    elif kind == 4:
+        entry[rng.choice(HOSTILE_NAMES)] = entry.pop(rng.choice(list(entry)))
+    else:
+        file.table[rng.choice(HOSTILE_NAMES)] = copy.deepcopy(entry)
+    return file.pack(tables_too=False)
+
+
+def change_metadata(file, rng):
+    """Change a text of the header."""
+    name = rng.choice([*file.metadata, "state", "format_version"])
+    value = rng.choice(["", "2", "1.0", "-1", "9" * 500, "x", None, 1, {}])
+    if name == "state":
+        file.state = rng.choice([value, [], {"object": {}}, {"dict": {}}])
+    elif rng.random() < 0.3:
+        file.metadata.pop(name)
+    else:
+        file.metadata[name] = value
+    return file.pack()
+
+
+def change_array(file, rng):
+    """Change the content or the size of an array, consistently."""
+    name = rng.choice(list(file.table))
+    entry = file.table[name]
+    array = np.frombuffer(file.data[name], _container._DTYPES[entry["dtype"]])
+    array = array.reshape(entry["shape"]).copy()
+    kind = rng.randrange(5)
+    if kind == 0 and array.size:
+        array.flat[rng.randrange(array.size)] = rng.choice([0, 1, -1, 127]) % 256
+    elif kind == 1 and array.size:
+        place = rng.randrange(array.size)
+        raw = array.reshape(-1).view(np.uint8).reshape(array.size, -1)
+        raw[place] = list(rng.randbytes(raw.shape[1]))
+    elif kind == 2:
+        array = array.astype(_container._DTYPES[rng.choice(DTYPES)])
+    elif kind == 3 and array.ndim:
+        array = np.concatenate([array, array]) if rng.random() < 0.5 else array[:-1]
+    elif array.dtype.kind == "f":
+        array[...] = rng.choice([np.nan, np.inf, 0, -1e30])
+    entry["dtype"] = _container._CODES[array.dtype]
+    entry["shape"] = list(array.shape)
+    file.data[name] = array.tobytes()
+    return file.pack()
+
+
+def nodes_of(tree):
+    """All (container, key) pairs of a tree."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        keys = range(len(node)) if isinstance(node, list) else list(node)
+        for key in keys:
+            yield node, key
+            if isinstance(node[key], (list, dict)):
+                todo.append(node[key])
+
+
+def change_state(file, rng):
+    """Change one to three nodes of the model's state."""
+    for _ in range(rng.randint(1, 3)):
+        places = list(nodes_of(file.state))
+        if not places:
+            break
+        _change_node(*rng.choice(places), places, file, rng)
+    return file.pack()
+
+
+def _change_node(node, key, places, file, rng):
+    kind = rng.randrange(7)
+    if kind == 0:
+        node[key] = copy.deepcopy(rng.choice(HOSTILE_VALUES))
+    elif kind == 1:
+        del node[key]
+    elif kind == 2 and isinstance(node, dict):
+        node[rng.choice(HOSTILE_NAMES)] = node.pop(key)
+    elif kind == 3:
+        other, other_key = rng.choice(places)
+        node[key] = copy.deepcopy(other[other_key])
+    elif kind == 4:
+        node[key] = {rng.choice(["array", "array_f"]): rng.choice([*file.table, "none"])}
+    elif kind == 5 and isinstance(node[key], (int, float)):
+        node[key] = node[key] * rng.choice([-1, 2, 1000, 10**9]) + rng.choice([-1, 0, 1])
+    else:
+        classes = [place for place in places if place[1] == "class"] or [(node, key)]
+        owner, name = rng.choice(classes)
+        owner[name] = rng.choice([*known_parts(), "builtins.eval", "os.system", "subprocess.Popen"])
+
+
+CHANGES = (change_table, change_metadata, change_array, change_state, change_state, change_state)
+
+
+def mutated(raw, rng, others):
+    """One mutated file, and whether its checksum was made anew."""
+    if rng.random() < 0.4:
+        return damage(raw, rng, others), False
+    return rng.choice(CHANGES)(ModelFile(raw), rng), True
+
+
+def says_the_same(changed, raw):
+    """Whether two files have the same content, whatever the spelling of their headers."""
+    n, m = (int.from_bytes(some[:8], "little") for some in (changed, raw))
+    return changed[8 + n :] == raw[8 + m :] and (
+        json.loads(changed[8 : 8 + n]) == json.loads(raw[8 : 8 + m])
+    )
+
+
+def check_attributes(value, seen=None):
+    """Raise unless a loaded object and its parts hold data of known classes only."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        inside = list(value)
+    elif isinstance(value, dict):
+        inside = list(value.values())
+    elif type(value) in {part.cls for part in known_parts().values()}:
+        inside = []
+        for name, item in getattr(value, "__dict__", {}).items():
+            if callable(getattr(type(value), name, None)):
+                raise AssertionError(f"{name} of {type(value).__name__} was replaced")
+            if type(value).__name__ != "MrMPNet":  # has torch's own objects, made here
+                inside.append(item)
+    else:
+        inside = []
+        if callable(value) and not isinstance(value, type):
+            raise AssertionError(f"{value!r} is not data")
+    for item in inside:
+        check_attributes(item, seen)
+
+
+def _too_slow(signum, frame):
+    raise TimeoutError(f"more than {SECONDS_PER_FILE} seconds")
+
+
+def try_file(path, changed, X, made_anew, raw):
+    """Load and use a file; return what happened, or raise what must not happen."""
+    try:
+        model = sklearn_mrmp.load(path)
+    except ModelFileError as error:
+        cause = error.__cause__
+        return "refused" if cause is None else f"refused ({type(cause).__name__} inside)"
+    if not made_anew and not says_the_same(changed, raw):
+        raise AssertionError("damage went unnoticed")
+    check_attributes(model)
+    try:
+        model.predict(X)
+    except (MemoryError, TimeoutError):
+        raise
+    except Exception as error:
+        return f"loaded, predict raised {type(error).__name__}"
+    return "loaded and predicted"
+
+
+def fuzz(count, seed=0, folder=None):
+    """Try `count` mutated files.
+
+    Returns
+    -------
+    outcomes : Counter of str
+    found : list of str
+        What must not happen, with the file that made it happen.
+    """
+    folder = Path(folder or tempfile.mkdtemp(prefix="fuzz_model_files_"))
+    bases = []
+    for i, (model, X) in enumerate(base_models()):
+        sklearn_mrmp.save(model, folder / f"base{i}")
+        bases.append(((folder / f"base{i}").read_bytes(), X[:5]))
+    outcomes, found, slowest = collections.Counter(), [], 0.0
+    signal.signal(signal.SIGALRM, _too_slow)
+    limit_memory()
+    for i in range(count):
+        rng = random.Random(f"{seed} {i}")
+        raw, X = rng.choice(bases)
+        changed, made_anew = mutated(raw, rng, [other for other, _ in bases])
+        path = folder / "current"
+        path.write_bytes(changed)
+        start = time.perf_counter()
+        signal.alarm(SECONDS_PER_FILE)
+        try:
+            outcomes[try_file(path, changed, X, made_anew, raw)] += 1
+        except Exception as error:
+            outcomes["FOUND"] += 1
+            kept = path.rename(folder / f"found-{seed}-{i}")
+            found.append(f"{type(error).__name__}: {error!s:.200} ({kept})")
+        finally:
+            signal.alarm(0)
+        slowest = max(slowest, time.perf_counter() - start)
+    if not found:
+        shutil.rmtree(folder)
+    return outcomes, found, slowest
+
+
+def limit_memory():
+    """Turn an allocation far above what the process has into a MemoryError."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        size = int(statm.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, resource.RLIM_INFINITY))
+
+
+def main():
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=10_000, help="number of mutated files")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcomes, found, slowest = fuzz(args.count, args.seed)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) / 1024
+    print(f"model files: {args.count} mutated files, {len(found)} findings")
+    for outcome, n in outcomes.most_common():
+        print(f"{n:8d}  {outcome}")
+    print(f"slowest file {slowest:.2f} s; memory of the process grew by {grown:.0f} MB")
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,12 +9,21 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn.dropout import ByteDropout
 
+# Folding saves this many times what it costs in operations before it is worth its copies.
+_FOLDING_GAIN = 2.0
+# Score of padding: its weight is exactly zero beside any token's.
+_NEVER = -1e30
+
 
 class MultiHeadAttention(nn.Module):
     """Heads of ``softmax(Q Kᵀ / √d_k) V`` over the tokens of each row.
 
     One fused projection serves self-attention; queries that differ from the tokens use their part
     of it. A row without tokens attends to nothing and receives zeros, not NaN.
+
+    Many queries on few tokens, as labels on a short row, are not projected at all: since
+    ``(u W_q)(z W_k)ᵀ = u (z W_k W_qᵀ)ᵀ`` and ``P (z W_v) W_o = P (z W_v W_o)``, both projections
+    can be folded into the few tokens. The function is the same within rounding.
 
     Parameters
     ----------
@@ -67,6 +76,8 @@ class MultiHeadAttention(nn.Module):
         Tensor of shape (B, Q, d)
         """
         d_model = tokens.shape[-1]
+        if self._folding_pays(queries, tokens):
+            return self._folded(queries, tokens, mask)
         if queries is tokens:
             q, k, v = self.qkv(tokens).chunk(3, dim=-1)
         else:
@@ -82,6 +93,57 @@ class MultiHeadAttention(nn.Module):
 
     def _split_heads(self, x):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, ·, d/H)
+
+    def _folding_pays(self, queries, tokens):
+        """Compare Q projections and narrow products with T projections and H times wider ones."""
+        n_queries, (n_tokens, d_model) = queries.shape[-2], tokens.shape[1:]
+        saved = n_queries * (d_model - (self.n_heads - 1) * n_tokens)
+        return saved > _FOLDING_GAIN * n_tokens * d_model
+
+    def _folded(self, queries, tokens, mask):
+        """Attend with the projections of queries and output folded into the tokens."""
+        d_model = tokens.shape[-1]
+        weight, bias = self.qkv.weight[d_model:], self.qkv.bias[d_model:]
+        k, v = F.linear(tokens, weight, bias).chunk(2, dim=-1)
+        k = k * (d_model // self.n_heads) ** -0.5
+        score = self._shared_weights if queries.dim() == 2 else self._row_weights
+        weights = score(queries, k, mask)  # (B, Q, H T)
+        if mask is not None:
+            v = v * mask[..., None]  # a row without tokens weighs its padding, which is zero
+        output = self.output.weight.unflatten(1, (self.n_heads, -1)).permute(1, 2, 0)
+        values = self._by_row(torch.bmm(self._by_head(v), output), len(tokens))  # (B, H T, d)
+        return torch.baddbmm(self.output.bias, weights, values)
+
+    def _row_weights(self, queries, k, mask):
+        """Weights of queries (B, Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
+        (n_rows, n_tokens, d_model), k = k.shape, self._by_head(k)
+        weight = self.qkv.weight[:d_model].unflatten(0, (self.n_heads, -1))  # (H, d/H, d)
+        bias = self.qkv.bias[:d_model].unflatten(0, (self.n_heads, -1))[..., None]
+        keys = self._by_row(torch.bmm(k, weight), n_rows)  # (B, H T, d)
+        bias = torch.bmm(k, bias).view(self.n_heads, n_rows, n_tokens).transpose(0, 1)
+        if mask is not None:
+            bias = bias.masked_fill(~mask[:, None], _NEVER)  # (B, H, T)
+        scores = torch.baddbmm(bias.flatten(1)[:, None], queries, keys.transpose(1, 2))
+        return torch.softmax(scores.unflatten(-1, (self.n_heads, n_tokens)), dim=-1).flatten(2)
+
+    def _shared_weights(self, queries, k, mask):
+        """Weights of shared queries (Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
+        n_rows, n_tokens, d_model = k.shape
+        q = F.linear(queries, self.qkv.weight[:d_model], self.qkv.bias[:d_model])
+        q = q.unflatten(-1, (self.n_heads, -1)).permute(1, 2, 0)  # (H, d/H, Q)
+        scores = torch.bmm(self._by_head(k), q).unflatten(1, (n_rows, n_tokens))  # (H, B, T, Q)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[None, ..., None], _NEVER)
+        weights = torch.softmax(scores, dim=2).transpose(0, 1)
+        return weights.flatten(1, 2).transpose(1, 2)
+
+    def _by_head(self, x):
+        """Map (B, T, d) to (H, B T, d/H)."""
+        return x.unflatten(-1, (self.n_heads, -1)).permute(2, 0, 1, 3).flatten(1, 2)
+
+    def _by_row(self, x, n_rows):
+        """Map (H, B T, ·) to (B, H T, ·)."""
+        return x.unflatten(1, (n_rows, -1)).transpose(0, 1).flatten(1, 2)
 
 
 class PositionwiseFeedForward(nn.Module):

@@ -12,15 +12,16 @@ def attention():
     return MultiHeadAttention(d_model=8, n_heads=2)
 
 
-def test_equals_torchs_multihead_attention(attention):
+@pytest.mark.parametrize("n_queries", [2, 50])
+def test_equals_torchs_multihead_attention(attention, n_queries):
     reference = torch.nn.MultiheadAttention(8, 2, batch_first=True)
     with torch.no_grad():
         reference.in_proj_weight.copy_(attention.qkv.weight)
         reference.in_proj_bias.copy_(attention.qkv.bias)
         reference.out_proj.weight.copy_(attention.output.weight)
         reference.out_proj.bias.copy_(attention.output.bias)
-    queries, tokens = torch.randn(3, 5, 8), torch.randn(3, 4, 8)
-    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=torch.bool)
+    queries, tokens = torch.randn(3, n_queries, 8), torch.randn(3, 2, 8)
+    mask = torch.tensor([[1, 1], [1, 1], [1, 0]], dtype=torch.bool)
     expected, _ = reference(queries, tokens, tokens, key_padding_mask=~mask)
     torch.testing.assert_close(attention(queries, tokens, mask), expected)
 
@@ -45,6 +46,32 @@ def test_row_without_tokens_has_finite_output_and_gradient(attention):
     assert torch.isfinite(tokens.grad).all()
     # Attending to nothing yields zeros before the output projection.
     torch.testing.assert_close(out[1], attention.output.bias.expand(4, 8))
+
+
+@pytest.mark.parametrize("shape", [(40, 8), (3, 40, 8)], ids=["shared queries", "row queries"])
+@pytest.mark.parametrize("mask", [None, torch.tensor([[1, 1], [1, 0], [0, 0]]).bool()])
+def test_folded_projections_are_the_same_function_with_the_same_gradient(
+    attention, monkeypatch, shape, mask
+):
+    torch.nn.init.normal_(attention.qkv.bias)
+    queries, tokens = torch.randn(shape), torch.randn(3, 2, 8)
+    assert attention._folding_pays(queries, tokens)
+    results = []
+    for folds in (True, False):
+        monkeypatch.setattr(attention, "_folding_pays", lambda *_, folds=folds: folds)
+        inputs = [x.clone().requires_grad_() for x in (queries, tokens)]
+        out = attention(*inputs, mask)
+        attention.zero_grad()
+        out.square().sum().backward()
+        gradients = [x.grad for x in (*inputs, *attention.parameters())]
+        results.append([out.detach(), *(gradient.clone() for gradient in gradients)])
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+
+
+def test_many_tokens_or_few_queries_are_not_folded(attention):
+    tokens = torch.randn(3, 4, 8)
+    assert not attention._folding_pays(tokens, tokens)
+    assert not attention._folding_pays(torch.randn(5, 8), tokens)
 
 
 def test_width_must_be_a_multiple_of_heads():

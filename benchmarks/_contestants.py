@@ -1,0 +1,115 @@
+"""The two that are timed: the package's network and the yardstick, on the same rows.
+
+Helper of the benchmarks. A contestant trains and predicts given groups of rows; each group is a
+batch for the package, and the yardstick mixes the rows of all groups, as random batches do.
+"""
+
+import numpy as np
+import torch
+from _yardstick import TextbookMrMP, copy_weights
+
+from sklearn_mrmp._batches import bucketed, padded
+from sklearn_mrmp._net import MrMPNet
+from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
+
+BATCH_SIZE = 32
+_MAX_GRADIENT_NORM = 1.0
+
+PAPER = {"d_model": 512, "d_inner": 1024, "architecture": "paper"}
+DEFAULT = {"d_model": 128, "d_inner": 256, "architecture": "default", "dropout": 0.1}
+
+
+def groups_of_rows(problem, n_groups, batch_size=BATCH_SIZE):
+    """Row numbers of a few batches that stand for all: evenly spaced in length.
+
+    Rows are bucketed as in training, in blocks of 32 batches; of the batches, sorted by length,
+    the middle ones of `n_groups` equal parts are taken.
+    """
+    lengths = problem.dataset.rows.lengths
+    batches = bucketed(lengths, batch_size, np.random.default_rng(0))
+    batches = sorted((b for b in batches if len(b) == batch_size), key=lambda b: lengths[b].sum())
+    places = (np.arange(n_groups) + 0.5) / n_groups * len(batches)
+    return [batches[int(place)] for place in places]
+
+
+class _Contestant:
+    """Training steps: forward, loss, backward, clipping, optimiser."""
+
+    def __init__(self, network, optimizer, problem, groups):
+        self.network, self.optimizer = network, optimizer
+        self.criterion = MrMPLoss(problem.relations)
+        self.rows, self.targets = problem.dataset.rows, problem.dataset.targets
+        self.groups = groups
+        self.n_rows = sum(len(group) for group in groups)
+
+    def train(self):
+        """One step on each batch."""
+        self.network.train()
+        for chosen in self.groups:
+            logits, v = self.logits(self.rows.take(chosen))
+            self.criterion(logits, self.targets(chosen), v).backward()
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_GRADIENT_NORM)
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+
+class Ours(_Contestant):
+    """`MrMPModule` and what `MrMPClassifier` trains it with."""
+
+    def __init__(self, problem, groups, **settings):
+        network = _module(problem, settings)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, foreach=True)
+        super().__init__(network, optimizer, problem, groups)
+        self.net = MrMPNet(network, criterion=MrMPLoss, train_split=None, device="cpu").initialize()
+
+    def logits(self, rows):
+        """Logits and label embeddings of a batch."""
+        return self.network(**padded(rows))
+
+    def predict(self):
+        """Probabilities of all rows, by the way `predict_proba` takes."""
+        for chosen in self.groups:
+            self.net.label_probabilities(self.rows.take(chosen))
+
+
+class Yardstick(_Contestant):
+    """The textbook network and Adam."""
+
+    def __init__(self, problem, groups, **settings):
+        together = np.random.default_rng(1).permutation(np.concatenate(groups))
+        shape = problem.shape
+        network = TextbookMrMP(
+            shape.n_tokens,
+            shape.n_labels,
+            problem.relations,
+            positions=shape.sequence,
+            **{"dropout": shape.dropout, **settings},
+        )
+        copy_weights(_module(problem, settings), network)
+        optimizer = torch.optim.Adam(network.parameters(), lr=2e-4, foreach=False)
+        mixed = np.array_split(together, len(groups))
+        super().__init__(network, optimizer, problem, mixed)
+        self.codes = 0.03 * sinusoidal_positions(shape.longest, settings["d_model"])
+
+    def logits(self, rows):
+        """Logits and label embeddings of a batch."""
+        return self.network(padded(rows)["tokens"], self.codes)
+
+    def predict(self):
+        """Probabilities of all rows in batches as in training."""
+        self.network.eval()
+        with torch.no_grad():
+            for chosen in self.groups:
+                torch.sigmoid(self.logits(self.rows.take(chosen))[0]).numpy()
+
+
+def _module(problem, settings):
+    shape = problem.shape
+    torch.manual_seed(0)
+    return MrMPModule(
+        shape.n_tokens,
+        shape.n_labels,
+        problem.relations,
+        positions=shape.sequence,
+        **{"dropout": shape.dropout, **settings},
+    )

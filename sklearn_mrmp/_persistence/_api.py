@@ -56,6 +56,10 @@ def save(estimator, path):
     ...     sklearn_mrmp.load(path)
     MLKNNClassifier()
     """
+    _save(estimator, path)
+
+
+def _save(estimator, path):
     check_is_fitted(estimator)
     encoder = Encoder(encode_object)
     state = _json.dump(encoder.encode(estimator))
@@ -70,7 +74,7 @@ def save(estimator, path):
         warnings.warn(
             f"Not saved, since it is code or a generator and matters for fit alone: "
             f"{', '.join(encoder.notes)}.",
-            stacklevel=2,
+            stacklevel=3,
         )
 
 
@@ -164,7 +168,7 @@ class ModelFileMixin:
         path : str or path-like
             The file; see `sklearn_mrmp.save`.
         """
-        save(self, path)
+        _save(self, path)
 
     @classmethod
     def load(cls, path):

@@ -68,6 +68,7 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         with interrupt:
             net.fit(dataset, y=None, epochs=checkpoint.epochs_left(n_stop))
+        del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
     if interrupt.n_asked > 1:
         raise KeyboardInterrupt  # skorch has swallowed it
     net.interrupted_ |= interrupt.n_asked > 0

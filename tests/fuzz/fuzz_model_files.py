@@ -231,8 +231,10 @@ def _change_node(node, key, places, file, rng):
         node[key] = copy.deepcopy(other[other_key])
     elif kind == 4:
         node[key] = {rng.choice(["array", "array_f"]): rng.choice([*file.table, "none"])}
-    elif kind == 5 and isinstance(node[key], (int, float)):
-        node[key] = node[key] * rng.choice([-1, 2, 1000, 10**9]) + rng.choice([-1, 0, 1])
+    elif kind == 5:
+        numbers = [place for place in places if type(place[0][place[1]]) is int]
+        node, key = rng.choice(numbers or [(node, key)])
+        node[key] = rng.choice([2 * (node[key] or 1), 7, 10**6, 10**9, 10**12, -1, 2**31])
     else:
         classes = [place for place in places if place[1] == "class"] or [(node, key)]
         owner, name = rng.choice(classes)
@@ -292,6 +294,8 @@ def try_file(path, changed, X, made_anew, raw):
         model = sklearn_mrmp.load(path)
     except ModelFileError as error:
         cause = error.__cause__
+        if "memory" in str(cause):  # torch says so in a RuntimeError
+            raise MemoryError(str(cause)) from error
         return "refused" if cause is None else f"refused ({type(cause).__name__} inside)"
     if not made_anew and not says_the_same(changed, raw):
         raise AssertionError("damage went unnoticed")

@@ -25,6 +25,9 @@ _START = np.array([1.0, 0.0, 0.5, 0.0])
 _CHUNK_NUMBERS = 4_000_000
 _FIT_NUMBERS = 2_000_000
 
+# Margins beyond this one say no more, and their sums in float32 stay finite.
+_LARGEST_MARGIN = 1e12
+
 # Added to the score of a set that must not be chosen.
 _NEVER = -1e9
 
@@ -32,7 +35,9 @@ _NEVER = -1e9
 def to_logits(P, from_logits=False):
     """Logits of probabilities, finite for 0 and 1 too; scores that are logits stay as they are."""
     P = np.asarray(P)
-    return P if from_logits else logit(np.clip(P, 1e-6, 1 - 1e-6))
+    if from_logits:
+        return np.clip(P, -_LARGEST_MARGIN, _LARGEST_MARGIN)
+    return logit(np.clip(P, 1e-6, 1 - 1e-6))
 
 
 def distinct_sets(Y, max_sets):

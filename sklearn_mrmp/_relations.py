@@ -290,10 +290,25 @@ def _similarity_rows(X, metric):
         return (lambda start, stop: dense(X[start:stop])), X.shape[0]
     if metric != "cosine":
         raise ValueError(f"metric must be 'cosine' or 'precomputed', got {metric!r}.")
-    norms = np.sqrt((X * X).sum(axis=1))
-    norms[norms == 0] = 1  # an all-zero embedding is similar to nothing
-    unit = sp.diags_array(1 / norms) @ X if sp.issparse(X) else X / norms[:, None]
+    unit = _unit_rows(X)
     return (lambda start, stop: dense(unit[start:stop] @ unit.T)), X.shape[0]
+
+
+def _unit_rows(X):
+    """Rows of length 1, whatever their scale; an all-zero row stays, and is similar to nothing."""
+    # Divided by a power of two, which is exact, so that squares cannot overflow.
+    if sp.issparse(X):
+        X = X.copy()
+        X.sum_duplicates()
+        lengths = np.diff(X.indptr)
+        exponents = np.frexp(abs(X).max(axis=1).toarray().ravel())[1]
+        X.data = np.ldexp(X.data, -np.repeat(exponents, lengths))
+        norms = np.sqrt((X * X).sum(axis=1))
+        X.data /= np.repeat(np.where(norms == 0, 1, norms), lengths)
+        return X
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=1, keepdims=True))[1])
+    norms = np.sqrt((X * X).sum(axis=1, keepdims=True))
+    return X / np.where(norms == 0, 1, norms)
 
 
 def _cut_rows(S, cut, top_k):

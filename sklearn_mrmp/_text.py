@@ -177,8 +177,22 @@ class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
     def _tokenized(self, raw_documents):
         if isinstance(raw_documents, str):
             raise ValueError("Iterable over raw text documents expected, string object received.")
-        tokenize = self.tokenizer or re.compile(self.token_pattern).findall
+        tokenize = self.tokenizer or self._pattern().findall
         return [list(tokenize(self._prepared(text))) for text in raw_documents]
+
+    def _pattern(self):
+        try:
+            pattern = re.compile(self.token_pattern)
+        except re.error as error:
+            raise ValueError(
+                f"token_pattern={self.token_pattern!r} is not a regular expression: {error}."
+            ) from error
+        if pattern.groups > 1:
+            raise ValueError(
+                f"token_pattern={self.token_pattern!r} has {pattern.groups} groups; a token is "
+                "the whole match, or the only group. Use (?:…) for the others."
+            )
+        return pattern
 
     def _prepared(self, text):
         if not isinstance(text, str):

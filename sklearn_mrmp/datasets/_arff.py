@@ -7,6 +7,7 @@ a malformed file with its name and line. It knows numpy and scipy, and nothing o
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ import scipy.sparse as sp
 _QUOTED = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _DECLARATION = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.+)$", re.IGNORECASE)
 _CELL = re.compile(rf"\s*((?:{_QUOTED}|[^,'\"])*)(?:,|$)")
-_PAIR = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^\s,'\"]+)\s*(?:,|$)")
+_PAIR = re.compile(rf"\s*(\d++)\s++({_QUOTED}|[^\s,'\"]++)\s*+(?:,|$)")
+_INDEX = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.ASCII | re.IGNORECASE)
 _NUMERIC_TYPES = {"numeric", "real", "integer"}
 
 
@@ -36,10 +39,9 @@ class Attribute:
     @property
     def codes(self):
         """Value of each category as a dict: the number it spells, or else its position."""
-        try:
-            return {category: float(category) for category in self.categories}
-        except ValueError:
+        if self.is_symbolic:
             return {category: float(code) for code, category in enumerate(self.categories)}
+        return {category: float(category) for category in self.categories}
 
     @property
     def is_symbolic(self):
@@ -135,11 +137,13 @@ def _read_text(path):
 
 
 def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Whether `text` spells a finite number; Python itself also takes "nan" and "1_000"."""
+    return _NUMBER.fullmatch(text) is not None and isfinite(float(text))
+
+
+def _is_plain(text, values):
+    """Whether the numbers that Python made of a row are certainly those that it spells."""
+    return text.isascii() and "_" not in text and isfinite(sum(values))
 
 
 def _parse_header(path, lines):
@@ -217,8 +221,11 @@ def _convert(path, number, attribute, converter, text):
     """Return the value of a cell whose plain conversion failed: quoted, missing, or an error."""
     if text == "?":
         return np.nan
+    content = unquote(text)
     try:
-        return converter(unquote(text))
+        if attribute.categories is None and not _is_number(content):
+            raise ValueError
+        return converter(content)
     except (ValueError, KeyError):
         if attribute.categories is None:
             expected = "a number"
@@ -239,12 +246,16 @@ def _parse_dense(path, attributes, rows):
             found = "an unclosed quote" if cells is None else f"{len(cells)} values"
             raise ArffError(path, number, f"expected {len(attributes)} values, found {found}.")
         try:
-            values[i] = [convert(cell) for convert, cell in zip(converters, cells, strict=True)]
+            row = [convert(cell) for convert, cell in zip(converters, cells, strict=True)]
+            certain = _is_plain(text, row)
         except (ValueError, KeyError):
-            values[i] = [
+            certain = False
+        if not certain:
+            row = [
                 _convert(path, number, *column)
                 for column in zip(attributes, converters, cells, strict=True)
             ]
+        values[i] = row
     return values
 
 
@@ -258,9 +269,11 @@ def _split_pairs(path, number, text):
     if "'" not in text and '"' not in text:
         pairs = [pair.split() for pair in text.split(",")]
     else:
-        pairs = _PAIR.findall(text)
-        if _PAIR.sub("", text):
-            pairs = [()]
+        pairs, position = [], 0
+        while position < len(text):
+            match = _PAIR.match(text, position)
+            pairs.append(() if match is None else match.groups())
+            position = len(text) if match is None else match.end()
     if any(len(pair) != 2 for pair in pairs):
         raise ArffError(path, number, "a sparse row must be {index value, index value, …}.")
     return pairs
@@ -272,10 +285,9 @@ def _parse_sparse(path, attributes, rows):
     indptr, indices, values = [0], [], []
     for number, text in rows:
         pairs = _split_pairs(path, number, text)
-        try:
-            row_indices = [int(index) for index, _ in pairs]
-        except ValueError as error:
-            raise ArffError(path, number, f"an index is not a whole number ({error}).") from None
+        if not all(_INDEX.fullmatch(index) for index, _ in pairs):
+            raise ArffError(path, number, "an index is not a whole number.")
+        row_indices = [int(index) for index, _ in pairs]
         if row_indices and not 0 <= min(row_indices) <= max(row_indices) < len(attributes):
             raise ArffError(
                 path, number, f"an index is outside 0 … {len(attributes) - 1}, the attributes."
@@ -283,13 +295,16 @@ def _parse_sparse(path, attributes, rows):
         if len(set(row_indices)) != len(row_indices):
             raise ArffError(path, number, "an index occurs twice in one sparse row.")
         try:
-            values += [converters[i](pair[1]) for i, pair in zip(row_indices, pairs, strict=True)]
+            row = [converters[i](pair[1]) for i, pair in zip(row_indices, pairs, strict=True)]
+            certain = _is_plain(text, row)
         except (ValueError, KeyError):
-            del values[indptr[-1] :]
-            values += [
+            certain = False
+        if not certain:
+            row = [
                 _convert(path, number, attributes[i], converters[i], pair[1])
                 for i, pair in zip(row_indices, pairs, strict=True)
             ]
+        values += row
         indices += row_indices
         indptr.append(len(indices))
     shape = (len(rows), len(attributes))

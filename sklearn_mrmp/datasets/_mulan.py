@@ -3,9 +3,9 @@
 Knows the format and the names of its files; where the files come from is `_fetch`'s business.
 """
 
-import xml.etree.ElementTree as ElementTree
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+from xml.parsers import expat
 
 import numpy as np
 import scipy.sparse as sp
@@ -118,35 +118,67 @@ def load_mulan(folder, name=None, *, subset="all"):
     )
 
 
+class _LabelFileError(ValueError):
+    """A label file that is well-formed XML and yet no label file."""
+
+
+class _LabelReader:
+    """Collects label names and parents while expat reads; no nesting is too deep for it."""
+
+    def __init__(self, path):
+        self.path = path
+        self.names, self.parents = [], {}
+        self._open = []  # the root, and the labels around the present place
+        self._skipped = 0  # depth inside an element that is no label
+
+    def start(self, tag, attributes):
+        """Take up a label, or skip what is none."""
+        if self._skipped or (self._open and tag.rpartition(":")[2] != "label"):
+            self._skipped += 1
+            return
+        if not self._open:
+            self._open.append(None)
+            return
+        name = attributes.get("name")
+        self.names.append(name)
+        if self._open[-1] is not None:
+            self.parents[name] = self._open[-1]
+        self._open.append(name)
+
+    def end(self, tag):
+        """Leave an element."""
+        if self._skipped:
+            self._skipped -= 1
+        else:
+            self._open.pop()
+
+    def refuse_entity(self, name, *_):
+        """Entities can grow without bound, and label files have no need of them."""
+        raise _LabelFileError(f"{self.path}: declares the entity {name!r}, which is not allowed.")
+
+
 def _read_labels(path):
     """Label names in document order, and the parent of each nested label."""
+    reader, parser = _LabelReader(path), expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
+    parser.EntityDeclHandler = reader.refuse_entity
     try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise ValueError(
-            f"{path}, line {error.position[0]}: not well-formed XML: {error}."
-        ) from error
-    names, parents = [], {}
-
-    def visit(element, parent):
-        for child in element:
-            if child.tag.rpartition("}")[2] != "label":
-                continue
-            name = child.get("name")
-            if name is None:
-                raise ValueError(f"{path}: label number {len(names) + 1} has no name attribute.")
-            names.append(name)
-            if parent is not None:
-                parents[name] = parent
-            visit(child, name)
-
-    visit(root, None)
+        parser.Parse(path.read_bytes(), True)
+    except expat.ExpatError as error:
+        raise ValueError(f"{path}, line {error.lineno}: not well-formed XML: {error}.") from error
+    except _LabelFileError:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that Python or expat cannot read
+        raise ValueError(f"{path}: not readable: {error}.") from error
+    names, twice = reader.names, [n for n, count in Counter(reader.names).items() if count > 1]
+    if None in names:
+        number = names.index(None) + 1
+        raise ValueError(f"{path}: label number {number} has no name attribute.")
     if not names:
         raise ValueError(f"{path}: no <label name=…> element, so there are no labels.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path}: the label {twice!r} occurs more than once.")
-    return names, parents
+    if twice:
+        raise ValueError(f"{path}: the label {twice[0]!r} occurs more than once.")
+    return names, reader.parents
 
 
 def _arff_paths(folder, name, subset):

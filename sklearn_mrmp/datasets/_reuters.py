@@ -14,14 +14,14 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions, validate_params
 
-_DOCUMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
-_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-_TOPIC = re.compile(r"<D>(.*?)</D>")
-_TEXT = re.compile(r"<TEXT\b[^>]*>(.*?)</TEXT>", re.DOTALL)
-_PARTS = re.compile(r"<(TITLE|BODY)>(.*?)</\1>", re.DOTALL)
+# No pattern looks for its end further than the next mark, so that reading takes linear time
+# whatever a file holds.
+_HEAD = re.compile(r"<REUTERS\b([^>]*)>")
+_ATTRIBUTE = re.compile(r'\b(\w++)="([^"]*)"')
+_TOPIC = re.compile(r"<D>([^<\n]*)</D>")
+_PART = re.compile(r"<(/?)(TITLE|BODY)>")
 _CONTROL = re.compile(r"&#\d+;|[\x00-\x08\x0b-\x1f\x7f]")  # teletype control characters
-_TAG = re.compile(r"</?[A-Z]+[^>]*>")
+_TAG = re.compile(r"</?[A-Z][^<>]*>")
 
 _Document = namedtuple("_Document", "id part text topics")
 
@@ -109,45 +109,67 @@ def load_reuters21578(path, split="modapte", *, subset="all"):
 def _read_documents(file):
     """Yield the documents of one file that take part in the split."""
     content = file.read_text(encoding="latin-1")
-    documents = list(_DOCUMENT.finditer(content))
-    if len(documents) != content.count("<REUTERS "):
-        raise ValueError(f"{file}, line {_unclosed_line(content)}: <REUTERS> is never closed.")
-    for document in documents:
-        attributes = dict(_ATTRIBUTE.findall(document[1]))
-        if attributes.get("TOPICS") != "YES" or attributes.get("LEWISSPLIT") == "NOT-USED":
-            continue
-        yield _parse_document(file, document, attributes)
+    *pieces, rest = content.split("</REUTERS>")
+    line = 1
+    for piece in [*pieces, rest]:
+        start = line + piece.count("\n", 0, max(piece.find("<REUTERS"), 0))
+        if piece.count("<REUTERS ") > (piece is not rest):
+            raise ValueError(f"{file}, line {start}: <REUTERS> is never closed.")
+        head = _HEAD.search(piece)
+        if head is not None and piece is not rest:
+            attributes = dict(_ATTRIBUTE.findall(head[1]))
+            if attributes.get("TOPICS") == "YES" and attributes.get("LEWISSPLIT") != "NOT-USED":
+                yield _parse_document(f"{file}, line {start}", piece[head.end() :], attributes)
+        line += piece.count("\n")
 
 
-def _unclosed_line(content):
-    """Line of the first document that another one, or the end of the file, cuts short."""
-    marks = list(re.finditer(r"<REUTERS |</REUTERS>", content))
-    kinds = [mark[0] for mark in marks] + ["<REUTERS "]
-    first = next(i for i in range(len(marks)) if kinds[i] == kinds[i + 1] == "<REUTERS ")
-    return content.count("\n", 0, marks[first].start()) + 1
-
-
-def _parse_document(file, document, attributes):
-    topics, text = _TOPICS.search(document[2]), _TEXT.search(document[2])
+def _parse_document(place, markup, attributes):
+    topics, text = _between(markup, "<TOPICS>", "</TOPICS>"), _text(markup)
     part, number = attributes.get("LEWISSPLIT"), attributes.get("NEWID", "")
     problems = {
         "no <TOPICS>": topics is None,
         "no <TEXT>": text is None,
         f"the unknown LEWISSPLIT {part!r}": part not in ("TRAIN", "TEST"),
-        f"the NEWID {number!r}, not a number": not number.isdigit(),
+        f"the NEWID {number[:40]!r}, not a number": not re.fullmatch(r"[0-9]{1,18}", number),
     }
     for problem, seen in problems.items():
         if seen:
-            line = document.string.count("\n", 0, document.start()) + 1
-            raise ValueError(f"{file}, line {line}: the document has {problem}.")
-    return _Document(int(number), part, _plain_text(text[1]), set(_TOPIC.findall(topics[1])))
+            raise ValueError(f"{place}: the document has {problem}.")
+    return _Document(int(number), part, _plain_text(text), set(_TOPIC.findall(topics)))
+
+
+def _between(markup, opening, closing):
+    """Return what stands between two marks, or None."""
+    _, found, rest = markup.partition(opening)
+    content, closed, _ = rest.partition(closing)
+    return content if found and closed else None
+
+
+def _text(markup):
+    """Return the content of ``<TEXT …>``, or None."""
+    content = _between(markup, "<TEXT", "</TEXT>")
+    return None if content is None or ">" not in content else content.partition(">")[2]
 
 
 def _plain_text(markup):
     """Title and body, or all of a text that has neither, as plain characters."""
     markup = _CONTROL.sub("", markup)
-    parts = [part for _, part in _PARTS.findall(markup)] or [_TAG.sub("", markup)]
+    parts = _title_and_body(markup) or [_TAG.sub("", markup)]
     return "\n\n".join(html.unescape(part).strip() for part in parts)
+
+
+def _title_and_body(markup):
+    """Contents of the parts that are closed, in their order."""
+    last_closed = {tag: markup.rfind(f"</{tag}>") for tag in ("TITLE", "BODY")}
+    parts, opened = [], None
+    for mark in _PART.finditer(markup):
+        closes, tag = mark.groups()
+        if opened is None and not closes and mark.start() < last_closed[tag]:
+            opened = mark
+        elif opened is not None and closes and tag == opened[2]:
+            parts.append(markup[opened.end() : mark.start()])
+            opened = None
+    return parts
 
 
 def _common_topics(parts):

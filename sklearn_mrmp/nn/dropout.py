@@ -42,8 +42,10 @@ class ByteDropout(nn.Module):
         n_draws = -(-x.numel() // _BYTES_PER_DRAW)
         draws = torch.empty(n_draws, dtype=torch.int64, device=x.device)
         draws.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits, not only positive numbers
-        keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= self.cut
-        return x * (keep.to(x.dtype) * (256 / (256 - self.cut)))
+        bytes_drawn = draws.view(torch.uint8)[: x.numel()].view(x.shape)
+        factor = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        torch.ge(bytes_drawn, self.cut, out=factor)  # 0 or 1 as floats at once, not over booleans
+        return x * factor.mul_(256 / (256 - self.cut))
 
     def extra_repr(self):
         """Show the rate."""

@@ -9,7 +9,6 @@ import torch
 from _yardstick import TextbookMrMP, copy_weights
 
 from sklearn_mrmp._batches import bucketed, padded
-from sklearn_mrmp._net import MrMPNet
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 BATCH_SIZE = 32
@@ -38,7 +37,7 @@ class _Contestant:
     def __init__(self, network, optimizer, problem, groups):
         self.network, self.optimizer = network, optimizer
         self.criterion = MrMPLoss(problem.relations)
-        self.rows, self.targets = problem.dataset.rows, problem.dataset.targets
+        self.rows, self.Y = problem.dataset.rows, problem.dataset.Y.astype(np.float32)
         self.groups = groups
         self.n_rows = sum(len(group) for group in groups)
 
@@ -47,7 +46,8 @@ class _Contestant:
         self.network.train()
         for chosen in self.groups:
             logits, v = self.logits(self.rows.take(chosen))
-            self.criterion(logits, self.targets(chosen), v).backward()
+            targets = torch.from_numpy(self.Y[chosen].toarray())
+            self.criterion(logits, targets, v).backward()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_GRADIENT_NORM)
             self.optimizer.step()
             self.optimizer.zero_grad()
@@ -60,16 +60,19 @@ class Ours(_Contestant):
         network = _module(problem, settings)
         optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, foreach=True)
         super().__init__(network, optimizer, problem, groups)
-        self.net = MrMPNet(network, criterion=MrMPLoss, train_split=None, device="cpu").initialize()
 
     def logits(self, rows):
         """Logits and label embeddings of a batch."""
         return self.network(**padded(rows))
 
     def predict(self):
-        """Probabilities of all rows, by the way `predict_proba` takes."""
-        for chosen in self.groups:
-            self.net.label_probabilities(self.rows.take(chosen))
+        """Probabilities of all rows, by the steps of `predict_proba`."""
+        self.network.eval()
+        with torch.inference_mode():
+            v = self.network.label_relations()  # the same for every batch
+            for chosen in self.groups:
+                batch = padded(self.rows.take(chosen))
+                torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
 
 
 class Yardstick(_Contestant):

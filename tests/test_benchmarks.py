@@ -32,7 +32,7 @@ def test_yardstick_is_the_same_function_with_the_same_gradient(architecture, sha
     ours, textbook = MrMPModule(*sizes, **common), _yardstick.TextbookMrMP(*sizes, **common)
     _yardstick.copy_weights(ours, textbook)
     batch = padded(problem.dataset.rows)
-    Y = problem.dataset.targets(np.arange(12))
+    Y = torch.from_numpy(problem.dataset.Y.toarray().astype(np.float32))
     codes = 0.03 * sinusoidal_positions(batch["tokens"].shape[1], 16)
     criterion = MrMPLoss(problem.relations)
     results = [ours(**batch), textbook(batch["tokens"], codes)]

@@ -1,0 +1,70 @@
+"""Timing: interleaved repetitions, ratios with their spread, the machine's matmul rate, memory.
+
+Helper of the benchmarks.
+"""
+
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+
+@dataclass(frozen=True)
+class Race:
+    """Seconds of two contestants in alternation, for the same rows."""
+
+    ours: np.ndarray
+    other: np.ndarray
+    n_rows: int
+
+    @property
+    def ratios(self):
+        """How many times as fast ours is, per repetition."""
+        return self.other / self.ours
+
+    def rows_per_second(self):
+        """Median rate of both."""
+        return self.n_rows / np.median(self.ours), self.n_rows / np.median(self.other)
+
+    def ratio_text(self):
+        """Median, and smallest to largest."""
+        ratios = self.ratios
+        return f"{np.median(ratios):.2f} ({ratios.min():.2f}–{ratios.max():.2f})"
+
+
+def race(ours, other, n_rows, repeats, clock=time.perf_counter):
+    """Time two functions in alternation; both have run once before."""
+    seconds = []
+    for _ in range(repeats):
+        seconds.append([_seconds(ours, clock), _seconds(other, clock)])
+    return Race(*np.array(seconds).T, n_rows)
+
+
+def _seconds(function, clock):
+    start = clock()
+    function()
+    return clock() - start
+
+
+def matmul_rate(clock=time.perf_counter, size=2048, repeats=5):
+    """Floating-point operations per second of a large float32 product; the best of a few."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    a @ b
+    return 2 * size**3 / min(_seconds(lambda: a @ b, clock) for _ in range(repeats))
+
+
+def peak_memory_of(arguments):
+    """Run this script anew with `arguments`; it prints its peak memory in GB as its last line."""
+    command = [sys.executable, sys.argv[0], *arguments]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(lines.split()[-1])
+
+
+def peak_memory():
+    """Peak resident memory of this process, in GB."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9

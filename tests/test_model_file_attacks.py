@@ -68,6 +68,11 @@ def editor(model_bytes):
     return Editor(model_bytes["knn"])
 
 
+def net_of(editor):
+    """The network of an MrMPClassifier in a file."""
+    return editor.root["fitted"]["_model"]["object"]["params"]["nets"]["list"][0]["object"]
+
+
 @pytest.fixture
 def net_editor(model_bytes):
     return Editor(model_bytes["net"])
@@ -351,18 +356,26 @@ def test_rows_and_labels_of_different_number_are_refused(refused, editor):
     ],
 )
 def test_networks_of_other_sizes_than_their_weights_are_refused(refused, net_editor, name, value):
-    net = net_editor.root["fitted"]["net_"]["object"]
+    net = net_of(net_editor)
     net["params"]["module"]["dict"][name] = value
     refused(net_editor.pack())
 
 
 def test_weights_that_are_missing_or_strange_are_refused(refused, net_editor):
-    weights = net_editor.root["fitted"]["net_"]["object"]["fitted"]["weights"]["dict"]
+    weights = net_of(net_editor)["fitted"]["weights"]["dict"]
     layer = weights.pop("label_relations.layers.0.transforms.0.weight")
     refused(net_editor.pack(), "transforms.0.weight")
     weights["label_relations.layers.0.transforms.0.weight"] = layer
     weights["label_relations.layers.7.transforms.0.weight"] = layer
     refused(net_editor.pack(), "weights the network does not have")
+
+
+def test_folders_cannot_be_chosen_by_a_file(refused, editor, net_editor):
+    net_editor.root["params"]["checkpoint_dir"] = "/tmp"
+    refused(net_editor.pack(), "comes with checkpoint_dir")
+    pipeline = {"class": "sklearn.pipeline.Pipeline", "fitted": {}}
+    editor.state = {"object": {**pipeline, "params": {"steps": [], "memory": "/tmp"}}}
+    refused(editor.pack(), "comes with memory")
 
 
 def test_a_network_for_other_rows_is_refused(refused, net_editor):
@@ -372,7 +385,7 @@ def test_a_network_for_other_rows_is_refused(refused, net_editor):
 
 @pytest.mark.parametrize("device", ["meta", "cuda:x", "", None, "fpga"])
 def test_strange_devices_are_refused(refused, net_editor, device):
-    net_editor.root["fitted"]["net_"]["object"]["params"]["device"] = device
+    net_of(net_editor)["params"]["device"] = device
     refused(net_editor.pack(), "device")
 
 

@@ -47,7 +47,7 @@ class Part:
     left_out : tuple of str
         Attributes that are not stored: caches, and what `complete` makes anew.
     local : tuple of str
-        Parameters of one machine, such as folders: always stored as None.
+        Parameters of one machine, such as folders: stored as None, refused otherwise.
     tidy : mapping of str to callable
         For some attributes, what is stored of them.
     conventional : bool
@@ -203,6 +203,10 @@ def _check_names(part, params, fitted):
     strange += [name for name in fitted if not _is_known(part, name)]
     if strange:
         raise ModelFileError(f"{part.name} has no attribute {strange[0]!r:.100}.")
+    for name in part.local:
+        # A folder that a stranger chose: what lies there would be read by the next fit.
+        if params.get(name) is not None:
+            raise ModelFileError(f"{part.name} comes with {name}, which files must not set.")
 
 
 def _check_types(part, fitted):

@@ -294,7 +294,7 @@ def try_file(path, changed, X, made_anew, raw):
         model = sklearn_mrmp.load(path)
     except ModelFileError as error:
         cause = error.__cause__
-        if "memory" in str(cause):  # torch says so in a RuntimeError
+        if isinstance(cause, RuntimeError) and "memory" in str(cause):  # torch's way to say it
             raise MemoryError(str(cause)) from error
         return "refused" if cause is None else f"refused ({type(cause).__name__} inside)"
     if not made_anew and not says_the_same(changed, raw):

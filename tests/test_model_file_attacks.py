@@ -69,8 +69,15 @@ def editor(model_bytes):
 
 
 def net_of(editor):
-    """The network of an MrMPClassifier in a file."""
-    return editor.root["fitted"]["_model"]["object"]["params"]["nets"]["list"][0]["object"]
+    """Return the first network of an MrMPClassifier in a file, wherever the model keeps it."""
+    todo = [editor.state]
+    while todo:
+        node = todo.pop(0)
+        if isinstance(node, dict) and node.get("class") == "MrMPNet":
+            return node
+        if isinstance(node, (dict, list)):
+            todo += node.values() if isinstance(node, dict) else node
+    raise AssertionError("no network in the file")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_mrmp import _sparse_neighbors
 from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._fork import openmp_after_fork
 
 _METRIC_NAMES = set().union(*VALID_METRICS.values()) - {"precomputed"}
 
@@ -167,7 +168,8 @@ class MLKNNClassifier(BaseMultilabelClassifier):
     def _count_neighbor_labels(self, X=None):
         """Return how many neighbours have each label: CSR array (n_rows, n_labels)."""
         if isinstance(self._neighbors, NearestNeighbors):
-            neighbors = self._neighbors.kneighbors(X, return_distance=False)
+            with openmp_after_fork():
+                neighbors = self._neighbors.kneighbors(X, return_distance=False)
         else:
             neighbors = self._neighbors.kneighbors(X)
         n_rows, k = neighbors.shape

@@ -3,12 +3,17 @@
 Knows torch and nothing of the model.
 """
 
+import importlib
 import os
+import sys
 import threading
+import warnings
 from collections import Counter
 from contextlib import contextmanager
 
 import torch
+
+from sklearn_mrmp._fork import is_forked
 
 
 def resolve_device(device):
@@ -54,7 +59,6 @@ class _ThreadCount:
         self.here = threading.local()
         self.in_use = Counter()
         self.outside = None
-        self.forked = False
 
     def enter(self, n_threads):
         """Set the number; return what to set it back to."""
@@ -76,15 +80,19 @@ class _ThreadCount:
             self.here.depth -= 1
             torch.set_num_threads(before)
 
-    def after_fork(self):
-        """Start afresh in a forked process, where other threads and their locks are gone."""
-        self.__init__()
-        self.forked = True
+
+class _Turn:
+    """Trainings of a process take turns, since torch has one generator for all threads."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
 
 
-_threads = _ThreadCount()
+_threads, _turn = _ThreadCount(), _Turn()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.after_fork)
+    # In a forked process the threads that held a lock are gone, and nobody would release it.
+    os.register_at_fork(after_in_child=_threads.__init__)
+    os.register_at_fork(after_in_child=_turn.__init__)
 
 
 @contextmanager
@@ -94,7 +102,7 @@ def torch_threads(n_threads):
     In a forked process it is always one thread: those of the parent are gone, and OpenMP would
     wait for them for ever.
     """
-    n_threads = 1 if _threads.forked else n_threads
+    n_threads = 1 if is_forked() else n_threads
     if n_threads is None:
         yield
         return
@@ -107,12 +115,43 @@ def torch_threads(n_threads):
 
 @contextmanager
 def seeded_torch(seed, device):
-    """Run with torch's generators seeded, and give them back untouched."""
+    """Run with torch's generators seeded and float32 as default; give both back untouched.
+
+    One thread at a time: the others wait, or they would draw each other's numbers.
+    """
     kind = torch.device(device).type
     if kind == "cpu":
         fork = torch.random.fork_rng(devices=[])
     else:
         fork = torch.random.fork_rng(device_type=kind)
-    with fork:
+    with _turn.lock, _float32_default(), fork:
+        _import_what_optimizers_need()
         torch.manual_seed(seed)
         yield
+
+
+def _import_what_optimizers_need():
+    """Import what torch's optimizers do when first used, without its traces in the process.
+
+    torch's compiler sets an environment variable on import, and sympy a warning filter.
+    """
+    if "torch._dynamo" in sys.modules:
+        return
+    environment = dict(os.environ)
+    with warnings.catch_warnings():
+        importlib.import_module("torch._dynamo")
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+
+
+@contextmanager
+def _float32_default():
+    before = torch.get_default_dtype()
+    if before == torch.float32:
+        yield
+        return
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

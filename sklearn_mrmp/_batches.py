@@ -46,12 +46,15 @@ class TokenBatches:
     def __iter__(self):
         lengths = self.dataset.rows.lengths
         n_skip, self.n_skip = self.n_skip, 0
+        # Validation draws the same labels in every epoch, so that its losses can be compared.
+        rng = np.random.default_rng(0) if self.rng is None else self.rng
         for i, chosen in enumerate(bucketed(lengths, self.batch_size, self.rng)):
             rows = self.dataset.rows.take(chosen)
             if self.feature_dropout and self.rng is not None:
                 rows = rows.drop(self.feature_dropout, self.rng)
+            labels, targets = self.dataset.targets(chosen, rng)
             if i >= n_skip:  # skipped ones have drawn from `rng`, too
-                yield padded(rows), self.dataset.targets(chosen)
+                yield padded(rows) | labels, targets
 
 
 class TokenDataset(Dataset):
@@ -63,18 +66,35 @@ class TokenDataset(Dataset):
         Input.
     Y : csr_array of shape (n_samples, n_labels)
         Targets.
+    shortlist : Shortlist, default=None
+        Which labels each row decodes; None is all.
     """
 
-    def __init__(self, rows, Y):
+    def __init__(self, rows, Y, shortlist=None):
         self.rows = rows
         self.Y = Y
+        self.shortlist = shortlist
 
     def __len__(self):
         return len(self.rows)
 
-    def targets(self, chosen):
-        """Dense float32 targets of the chosen rows."""
-        return torch.from_numpy(self.Y[chosen].toarray().astype(np.float32))
+    def targets(self, chosen, rng):
+        """Labels to decode for the chosen rows, and what they should be.
+
+        Returns
+        -------
+        labels : dict
+            ``candidates`` (B, k) where a shortlist names them.
+        targets : tuple of (Tensor, Tensor or None)
+            0/1 targets, float32, and how many labels each stands for.
+        """
+        dense = self.Y[chosen].toarray().astype(np.float32)
+        if self.shortlist is None:
+            return {}, (torch.from_numpy(dense), None)
+        labels, weights = self.shortlist.draw(chosen, rng)
+        targets = np.take_along_axis(dense, labels, axis=1)
+        places = {"candidates": torch.from_numpy(labels)}
+        return places, (torch.from_numpy(targets), torch.from_numpy(weights))
 
 
 def bucketed(lengths, batch_size, rng=None, ties=None):

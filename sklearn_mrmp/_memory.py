@@ -46,6 +46,8 @@ class TrainingSizes:
         Embedding tables: one, or two when tokens carry values.
     n_labels : int
         Labels.
+    n_decoded : int
+        Labels that a row decodes.
     batch_size : int
         Rows of a step.
     row_length : int
@@ -60,6 +62,7 @@ class TrainingSizes:
     n_samples: int
     n_tables: int
     n_labels: int
+    n_decoded: int
     batch_size: int
     row_length: int
     d_model: int
@@ -69,8 +72,12 @@ class TrainingSizes:
     n_decoder_layers: int
 
     @classmethod
-    def of(cls, params, encoder, rows, n_labels):
-        """Sizes from the parameters of `MrMPClassifier`, a fitted encoder and the token rows."""
+    def of(cls, params, encoder, dataset):
+        """Sizes from the parameters of `MrMPClassifier`, a fitted encoder and the data set."""
+        rows, n_labels, shortlist = dataset.rows, dataset.Y.shape[1], dataset.shortlist
+        n_decoded = n_labels
+        if shortlist is not None:
+            n_decoded = shortlist.candidates.shape[1] + shortlist.n_sampled
         longest = int(rows.lengths.max(initial=1))
         if rows.unknown is None:  # left-out features leave no place behind
             longest = int(np.ceil(longest * (1 - params["feature_dropout"])))
@@ -80,6 +87,7 @@ class TrainingSizes:
             n_samples=len(rows),
             n_tables=1 + encoder.has_values_,
             n_labels=n_labels,
+            n_decoded=n_decoded,
             batch_size=min(params["batch_size"], len(rows)),
             row_length=max(longest, 1),
             d_inner=params["d_inner"] or 2 * params["d_model"],
@@ -101,7 +109,7 @@ class TrainingSizes:
         layer = _WIDE * d + _INNER * self.d_inner
         tokens = _EMBEDDED * d + self.n_encoder_layers * layer + 2 * self.n_decoder_layers * d
         labels = self.n_decoder_layers * layer
-        return _FLOAT * self.batch_size * (self.row_length * tokens + self.n_labels * labels)
+        return _FLOAT * self.batch_size * (self.row_length * tokens + self.n_decoded * labels)
 
     @property
     def label_bytes(self):
@@ -133,7 +141,7 @@ class TrainingSizes:
             f"{_gigabytes(self.activation_bytes)} of it for the activations of a batch: lower "
             f"batch_size (now {self.batch_size} rows), d_model (now {self.d_model}), d_inner (now "
             f"{self.d_inner}) or max_tokens (the longest rows have {self.row_length} tokens in "
-            f"training), the labels are {self.n_labels}"
+            f"training); a row decodes {self.n_decoded} labels, see label_shortlist"
         )
 
 

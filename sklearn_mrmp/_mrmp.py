@@ -15,13 +15,12 @@ from sklearn_mrmp._base import BaseMultilabelClassifier
 from sklearn_mrmp._checkpoint import CheckpointRun
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._interrupt import inside_search
+from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
 from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
 from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp._text import is_token_sequence
 from sklearn_mrmp._thresholds import METRICS
-from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
-from sklearn_mrmp._training import train_network
 
 
 class MrMPClassifier(BaseMultilabelClassifier):
@@ -47,6 +46,15 @@ class MrMPClassifier(BaseMultilabelClassifier):
     feature_dropout : float, default=0.5
         Probability of leaving an input token out, drawn anew every time a row is seen; in a
         sequence it becomes an unknown token.
+    label_shortlist : int, "auto" or None, default="auto"
+        Decode this many candidate labels per row, named by the linear path, whose probabilities
+        also serve for all other labels; None decodes every label. ``"auto"`` decodes every label
+        of up to 256, else enough candidates to hold 90 % of the held-out rows' labels, 32 to 128.
+    linear_path : bool, default=True
+        Let a logistic regression of all labels, fitted in seconds, vote beside the network. Both
+        make different errors; their weights are tuned on the held-out rows. Shortlists need it.
+    n_members : int, default=1
+        Number of networks, trained from different seeds, whose logits are averaged.
     architecture : {"default", "paper"}, default="default"
         ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "sequence"}, default="auto"
@@ -202,6 +210,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         n_decoder_layers=2,
         dropout=0.1,
         feature_dropout=0.5,
+        label_shortlist="auto",
+        linear_path=True,
+        n_members=1,
         architecture="default",
         input_type="auto",
         max_tokens=None,
@@ -238,6 +249,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.n_decoder_layers = n_decoder_layers
         self.dropout = dropout
         self.feature_dropout = feature_dropout
+        self.label_shortlist = label_shortlist
+        self.linear_path = linear_path
+        self.n_members = n_members
         self.architecture = architecture
         self.input_type = input_type
         self.max_tokens = max_tokens
@@ -321,12 +335,34 @@ class MrMPClassifier(BaseMultilabelClassifier):
             self.label_graph_,
         )
         seed = random_state.randint(np.iinfo(np.int32).max)
+        fitting = ModelFitting(
+            self.get_params(deep=False), self.input_type_, self.label_graph_, seed, checkpoints
+        )
         with torch_threads(self.n_threads):
-            P_valid = self._train(train, valid, seed, checkpoints.stage("train"))
-            self._tune_decisions(valid[1], P_valid, train[1])
-            if self.refit and X_val is None:
-                self._train_on_all_rows(X, Y, seed, checkpoints.stage("refit"))
+            self._fit_model(fitting, train, valid)
+            self._tune_decisions(valid[1], self._model.probabilities(valid[0]), train[1])
+            if X_val is None:
+                self._use_all_rows(fitting, X, Y)
         return self
+
+    def _fit_model(self, fitting, train, valid):
+        """Train with held-out rows."""
+        self._model = fitting.fit(train, valid)
+        if self._model.nets[-1].interrupted_:
+            self._end_interrupted_training(self._model.nets[-1])
+        self.history_ = self.net_.history[:]
+        self.n_iter_ = len(self.history_)
+        self.best_epoch_ = best_epoch(self.net_, self.early_stopping)
+
+    def _use_all_rows(self, fitting, X, Y):
+        """Let the held-out rows teach, too; decisions stay those tuned on them."""
+        if self.refit and not self._model.nets[-1].interrupted_:
+            model = fitting.refit(self._model, X, Y)
+            if not model.nets[-1].interrupted_:
+                self._model = model
+                return
+            self._end_interrupted_training(self._model.nets[-1], refitting=True)
+        fitting.refit_linear(self._model, X, Y)
 
     def _resolve_input_type(self, X):
         if self.input_type != "auto":
@@ -362,64 +398,15 @@ class MrMPClassifier(BaseMultilabelClassifier):
             label_names=self.label_names_,
         )
 
-    def _make_encoder(self):
-        kind = SequenceTokens if self.input_type_ == "sequence" else FeatureTokens
-        return kind(self.max_tokens)
-
-    def _train(self, train, valid, seed, checkpoint):
-        """Train with held-out rows; keep the net and return the held-out probabilities."""
-        self._encoder = self._make_encoder().fit(train[0])
-        rows_valid = self._encoder.transform(valid[0])
-        self.net_ = self._run_training(
-            self._encoder,
-            (self._encoder.transform(train[0]), train[1]),
-            (rows_valid, valid[1]),
-            seed,
-            checkpoint,
-        )
-        if self.net_.interrupted_:
-            self._end_interrupted_training()
-        self.history_ = self.net_.history[:]
-        self.n_iter_ = len(self.history_)
-        losses = [epoch["valid_loss"] for epoch in self.history_ if "valid_loss" in epoch]
-        keeps_best = self.early_stopping and losses
-        self.best_epoch_ = int(np.argmin(losses)) + 1 if keeps_best else self.n_iter_
-        return self.net_.label_probabilities(rows_valid)
-
-    def _train_on_all_rows(self, X, Y, seed, checkpoint):
-        if self.net_.interrupted_:
-            return
-        encoder = self._make_encoder().fit(X)
-        train = (encoder.transform(X), Y)
-        net = self._run_training(encoder, train, None, seed, checkpoint, n_stop=self.best_epoch_)
-        if net.interrupted_:
-            self._end_interrupted_training(refitting=True)
-        else:
-            self._encoder, self.net_ = encoder, net
-
-    def _run_training(self, encoder, train, valid, seed, checkpoint, n_stop=None):
-        return train_network(
-            self.get_params(deep=False),
-            encoder,
-            train,
-            valid,
-            self.label_graph_,
-            n_epochs=self.max_epochs,
-            n_stop=n_stop or self.max_epochs,
-            seed=seed,
-            checkpoint=checkpoint,
-        )
-
-    def _end_interrupted_training(self, refitting=False):
+    def _end_interrupted_training(self, net, refitting=False):
         """Keep what was learned with a warning, or stop what is around the fit as well."""
-        epochs_done = sum("train_loss" in epoch for epoch in self.net_.history)
-        if not epochs_done or inside_search():
+        if not n_epochs_done(net) or inside_search():
             raise KeyboardInterrupt
         if refitting:
             message = "Training on all rows was interrupted; the model trained before is used."
         else:
             message = (
-                f"Training was interrupted after {epochs_done} whole epochs; the "
+                f"Training was interrupted after {n_epochs_done(net)} whole epochs; the "
                 f"{'best' if self.early_stopping else 'last'} weights so far are used."
             )
         warnings.warn(message, stacklevel=5)
@@ -437,6 +424,13 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.thresholds_ = {metric: float(rules[metric].threshold) for metric in METRICS}
 
     @property
+    def net_(self):
+        """The fitted skorch net; with several members, the first."""
+        if "_model" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet: no net_.")
+        return self._model.nets[0]
+
+    @property
     def label_embeddings_(self):
         """Output of the label-relation module, (n_labels, d_model)."""
         check_is_fitted(self)
@@ -447,7 +441,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
 
     def _label_probabilities(self, X):
         with torch_threads(self.n_threads):
-            return self.net_.label_probabilities(self._encoder.transform(X))
+            return self._model.probabilities(X)
 
     def _decide_labels(self, P):
         if isinstance(self.threshold, Real):

@@ -5,6 +5,7 @@ Knows skorch, torch and the batches; nothing of targets, graphs or thresholds.
 
 import numpy as np
 import torch
+from scipy.special import expit
 from skorch import NeuralNet
 from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
@@ -14,8 +15,6 @@ from sklearn_mrmp._interrupt import is_early_stopping
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
-# Probabilities stay strictly inside (0, 1), so that their logits and logarithms are finite.
-_PROBABILITY_MARGIN = 1e-7
 # Floats one prediction batch may hold in the decoder's widest layer (256 MB).
 _PREDICTION_FLOATS = 2**26
 
@@ -28,8 +27,9 @@ class MrMPNet(NeuralNet):
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """Cross entropy, plus the relational loss while training."""
         logits, label_embeddings = y_pred
-        y_true = y_true.to(logits.device)
-        return self.criterion_(logits, y_true, label_embeddings if training else None)
+        y_true, weights = (part if part is None else part.to(logits.device) for part in y_true)
+        v = label_embeddings if training else None
+        return self.criterion_(logits, y_true, v, weights)
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -41,29 +41,38 @@ class MrMPNet(NeuralNet):
             self.interrupted_ = not is_early_stopping(error)
             raise  # skorch ends training in order
 
-    def label_probabilities(self, rows):
-        """Probability of each label for each of the token rows.
+    def label_logits(self, rows, candidates=None):
+        """Logits of each label for each of the token rows.
 
         Parameters
         ----------
         rows : TokenRows
             Encoded input.
+        candidates : ndarray of shape (n_samples, k), int64, default=None
+            Labels to decode for each row; None decodes all.
 
         Returns
         -------
-        P : ndarray of shape (n_samples, n_labels), float32
+        Z : ndarray of shape (n_samples, n_labels) or (n_samples, k), float32
         """
         module = self.module_.eval()
-        P = np.empty((len(rows), module.n_labels), dtype=np.float32)
+        n_decoded = module.n_labels if candidates is None else candidates.shape[1]
+        Z = np.empty((len(rows), n_decoded), dtype=np.float32)
         with torch.inference_mode():
             v = module.label_relations()  # the same for every batch
-            for chosen in self._prediction_batches(rows):
-                logits, _ = self.infer(padded(rows.take(chosen)), label_embeddings=v)
-                P[chosen] = torch.sigmoid(logits).cpu().numpy()
-        return np.clip(P, _PROBABILITY_MARGIN, 1 - _PROBABILITY_MARGIN, out=P)
+            for chosen in self._prediction_batches(rows, n_decoded):
+                batch = padded(rows.take(chosen))
+                if candidates is not None:
+                    batch["candidates"] = torch.from_numpy(candidates[chosen])
+                Z[chosen] = self.infer(batch, label_embeddings=v)[0].cpu().numpy()
+        return Z
 
-    def _prediction_batches(self, rows):
-        floats_per_row = self.module_.n_labels * self.module_.d_inner
+    def label_probabilities(self, rows):
+        """Probability of each label by this network alone, float32 (n_samples, n_labels)."""
+        return expit(self.label_logits(rows))
+
+    def _prediction_batches(self, rows, n_decoded):
+        floats_per_row = n_decoded * self.module_.d_inner
         batch_size = int(np.clip(_PREDICTION_FLOATS // floats_per_row, 1, 256))
         return bucketed(rows.lengths, batch_size, ties=rows.fingerprints())
 

@@ -7,6 +7,7 @@ the same to new rows. The result, `TokenRows`, is a ragged array. numpy and scip
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from sklearn_mrmp._base import as_csr
 
@@ -135,6 +136,10 @@ class FeatureTokens:
             return rows
         return rows._filtered(keep, np.repeat(np.arange(len(rows)), rows.lengths))
 
+    def bag(self, X):
+        """Turn a feature matrix into what a linear model reads: the matrix itself."""
+        return as_csr(X)
+
     def _standardised(self, X):
         spread = self.spread_[X.indices]
         t = np.zeros(len(spread))
@@ -193,6 +198,15 @@ class SequenceTokens:
             present &= np.cumsum(present, axis=1) <= self.max_tokens
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return TokenRows(starts, X[present], unknown=self.n_tokens_)
+
+    def bag(self, X):
+        """Turn an id matrix into what a linear model reads: how often each token occurs."""
+        rows = self.transform(X)
+        counts = np.ones(len(rows.tokens))
+        shape = (len(rows), self.n_tokens_)
+        bag = sp.csr_array((counts, rows.tokens - 1, rows.starts), shape=shape)
+        bag.sum_duplicates()
+        return bag
 
 
 def check_token_ids(X):

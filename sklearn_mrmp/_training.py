@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from skorch.helper import predefined_split
 
-from sklearn_mrmp._batches import TokenBatches, TokenDataset
+from sklearn_mrmp._batches import TokenBatches
 from sklearn_mrmp._interrupt import StopAfterBatch
 from sklearn_mrmp._memory import TrainingSizes, enough_memory
 from sklearn_mrmp._net import MrMPNet, training_callbacks
@@ -26,8 +26,8 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         Parameters of `MrMPClassifier`, by name.
     encoder : FeatureTokens or SequenceTokens
         Fitted; says what the tokens are.
-    train, valid : tuple of (TokenRows, csr_array); valid may be None
-        Rows and 0/1 targets.
+    train, valid : TokenDataset; valid may be None
+        Rows, 0/1 targets and shortlists.
     graph : LabelGraph or None
         Label relations.
     n_epochs : int
@@ -52,14 +52,13 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
     """
     checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch()
     device = resolve_device(params["device"])
-    sizes = TrainingSizes.of(params, encoder, train[0], train[1].shape[1])
+    sizes = TrainingSizes.of(params, encoder, train)
     with enough_memory(sizes, device), seeded_torch(seed, device):
-        dataset = TokenDataset(*train)
         net = MrMPNet(
             **_module_arguments(params, encoder, train, graph),
-            **_optimizer_arguments(params, dataset, n_epochs, valid),
+            **_optimizer_arguments(params, train, n_epochs, valid),
             **_iterator_arguments(params, seed, checkpoint.n_batches_done),
-            train_split=None if valid is None else predefined_split(TokenDataset(*valid)),
+            train_split=None if valid is None else predefined_split(valid),
             max_epochs=n_stop,
             device=device,
             verbose=params["verbose"],
@@ -67,7 +66,7 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         with interrupt:
-            net.fit(dataset, y=None, epochs=checkpoint.epochs_left(n_stop))
+            net.fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
         del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
     if interrupt.n_asked > 1:
         raise KeyboardInterrupt  # skorch has swallowed it
@@ -77,7 +76,7 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
 
 
 def _module_arguments(params, encoder, train, graph):
-    Y = train[1]
+    Y = train.Y
     relations = None if graph is None else relation_tensors(graph)
     same_names = (
         "d_model",
@@ -109,8 +108,8 @@ def _module_arguments(params, encoder, train, graph):
     }
 
 
-def _optimizer_arguments(params, dataset, n_epochs, valid):
-    n_batches = -(-len(dataset) // params["batch_size"])
+def _optimizer_arguments(params, train, n_epochs, valid):
+    n_batches = -(-len(train) // params["batch_size"])
     stops_early = params["early_stopping"] and valid is not None
     callbacks = training_callbacks(
         lr=params["lr"],

@@ -64,10 +64,10 @@ def test_batches_carry_values_and_matching_targets():
     dataset = TokenDataset(FeatureTokens().fit(X).transform(X), Y)
     batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.5)
     assert len(batches) == 3
-    shapes = [(batch["values"].shape == batch["tokens"].shape, len(y)) for batch, y in batches]
+    shapes = [(batch["values"].shape == batch["tokens"].shape, len(y[0])) for batch, y in batches]
     assert sum(n for _, n in shapes) == 10
     assert all(same for same, _ in shapes)
-    assert next(iter(batches))[1].dtype == torch.float32
+    assert next(iter(batches))[1][0].dtype == torch.float32
 
 
 def test_validation_batches_drop_nothing():

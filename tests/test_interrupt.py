@@ -74,6 +74,7 @@ def make_clf(*callbacks, **options):
         "max_epochs": 3,
         "batch_size": 16,
         "lr": 0.01,
+        "linear_path": False,  # what is kept is the network's
         "random_state": 0,
     }
     return MrMPClassifier(**{**tiny, **options}, callbacks=list(callbacks))
@@ -91,7 +92,7 @@ class TestSingleFit:
 
         class Probabilities(Callback):
             def on_epoch_end(self, net, **kwargs):
-                P.append(net.label_probabilities(clf._encoder.transform(X)))
+                P.append(net.label_probabilities(clf._model.encoder.transform(X)))
 
         whole = make_clf(Probabilities()).fit(X, Y)
         np.testing.assert_array_equal(clf.predict_proba(X), P[0])

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from sklearn_mrmp import MrMPClassifier, _memory
+from sklearn_mrmp._batches import TokenDataset
 from sklearn_mrmp._memory import TrainingSizes, available_bytes, enough_memory
 from sklearn_mrmp._net import MrMPNet
 
@@ -23,6 +25,7 @@ SIZES = TrainingSizes(
     n_samples=500,
     n_tables=2,
     n_labels=20,
+    n_decoded=20,
     batch_size=32,
     row_length=50,
     d_model=64,
@@ -218,8 +221,9 @@ class TestAvailableBytes:
 def test_sizes_follow_from_parameters_and_rows(related):
     X, Y = related
     clf = MrMPClassifier(**TINY, feature_dropout=0.5).fit(X, Y)
-    rows = clf._encoder.transform(X)
-    sizes = TrainingSizes.of(clf.get_params(), clf._encoder, rows, 6)
+    rows = clf._model.encoder.transform(X)
+    dataset = TokenDataset(rows, sp.csr_array(Y))
+    sizes = TrainingSizes.of(clf.get_params(), clf._model.encoder, dataset)
     assert sizes.row_length == np.ceil(rows.lengths.max() / 2)
     assert (sizes.n_samples, sizes.batch_size, sizes.d_inner) == (160, 32, 16)
     weights = sum(p.numel() for p in clf.net_.module_.parameters())

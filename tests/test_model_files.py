@@ -349,7 +349,7 @@ def test_the_official_reader_opens_a_model_file(related, tmp_path):
     model.save(tmp_path / "model.safetensors")
     with safe_open(tmp_path / "model.safetensors", framework="numpy") as file:
         assert file.metadata()["format"] == "sklearn-mrmp model"
-        weights = file.get_tensor("net_/weights/output")
+        weights = file.get_tensor("_model/nets/0/weights/output")
         assert len(list(file.keys())) > 50
     np.testing.assert_array_equal(weights, model.net_.module_.output.detach().numpy())
 

@@ -93,7 +93,7 @@ class TestFit:
 
     def test_early_stopping_returns_to_the_best_weights(self, related):
         X, Y = related
-        clf = make_clf(lr=0.1, lr_schedule="constant", max_epochs=30, patience=2)
+        clf = make_clf(lr=0.1, lr_schedule="constant", max_epochs=30, patience=2, linear_path=False)
         clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         losses = [epoch["valid_loss"] for epoch in clf.history_]
         assert clf.n_iter_ < 30
@@ -449,7 +449,7 @@ class TestComposition:
     def test_pickle_does_not_grow_with_the_number_of_rows(self, related):
         X, Y = related
         sizes = []
-        for repeats in (1, 20):
+        for repeats in (10, 30):
             buffer = io.BytesIO()
             clf = make_clf().fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
             joblib.dump(clf, buffer)

@@ -82,19 +82,57 @@ def complete_classifier(classifier):
 
 
 def complete_mrmp(classifier):
-    """Check that rows, tokens, network, graph and labels have the sizes of each other."""
+    """Check that rows, tokens, networks, graph and labels have the sizes of each other."""
     complete_classifier(classifier)
-    n_labels = classifier._target_encoding.n_labels
-    encoder, module, graph = classifier._encoder, classifier.net_.module_, classifier.label_graph_
-    require(module.n_labels == n_labels, "network and labels")
+    n_labels, graph = classifier._target_encoding.n_labels, classifier.label_graph_
+    encoder, model = classifier._model.encoder, classifier._model
     require(graph is None or graph.n_labels == n_labels, "label graph and labels")
-    tokens = module.embedding.presence.num_embeddings - 1
-    require(encoder.n_tokens_ == tokens, "network and features")
-    require(encoder.has_values_ == (module.embedding.value is not None), "network and values")
-    require(encoder.positions == module.embedding.positions, "network and positions")
+    for net in model.nets:
+        module = net.module_
+        require(module.n_labels == n_labels, "network and labels")
+        tokens = module.embedding.presence.num_embeddings - 1
+        require(encoder.n_tokens_ == tokens, "network and features")
+        require(encoder.has_values_ == (module.embedding.value is not None), "network and values")
+        require(encoder.positions == module.embedding.positions, "network and positions")
     is_sequence = type(encoder).__name__ == "SequenceTokens"
     require(classifier.input_type_ == ("sequence" if is_sequence else "features"), "input type")
     require(is_sequence or tokens == classifier.n_features_in_, "features and tokens")
+    if model.linear is not None:
+        require(model.linear.coef_.shape == (tokens, n_labels), "linear path and labels")
+        k = model.n_candidates
+        require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
+
+
+def complete_label_model(model):
+    """Check the parts of a model."""
+    kinds = [type(part).__name__ for part in (model.encoder, model.linear, *model.nets)]
+    require(kinds[0] in ("FeatureTokens", "SequenceTokens"), "an encoder")
+    require(kinds[1] in ("LinearPath", "NoneType"), "a linear path")
+    require(isinstance(model.nets, list) and set(kinds[2:]) == {"MrMPNet"}, "networks")
+    require(model.n_candidates is None or model.linear is not None, "shortlist and linear path")
+    weights = model.weights
+    is_pair = isinstance(weights, tuple) and len(weights) == 2
+    require(is_pair and all(isinstance(weight, float) for weight in weights), "weights of votes")
+
+
+def complete_linear_path(path):
+    """Check that weights, intercepts and features have the sizes of each other."""
+    require(is_matrix(path.coef_) and path.coef_.dtype == np.float32, "weights of a linear path")
+    n_features, n_labels = path.coef_.shape
+    require(is_vector(path.intercept_, n_labels, "f"), "intercepts of a linear path")
+    for name in ("largest_", "mean_", "spread_", "idf_"):
+        part = getattr(path.features_, name, None)
+        if isinstance(part, np.ndarray):
+            require(is_vector(part, n_features, "f"), "features of a linear path")
+
+
+def complete_linear_features(features):
+    """Check that what a kind of rows needs is there."""
+    needs = {"measurements": ("mean_", "spread_"), "bag": ("is_count_", "idf_"), "as_is": ()}
+    require(features.kind_ in needs, "kind of rows")
+    require(all(hasattr(features, name) for name in needs[features.kind_]), "kind of rows")
+    is_scalar = isinstance(features.largest_, float)
+    require(is_scalar != (features.kind_ == "measurements"), "scale of rows")
 
 
 def plain_history(history):

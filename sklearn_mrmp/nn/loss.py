@@ -68,13 +68,19 @@ class MrMPLoss(nn.Module):
         self.weight = weight
         self.relational = RelationalLoss(relations if weight else None)
 
-    def forward(self, logits, y_true, label_embeddings=None):
+    def forward(self, logits, y_true, label_embeddings=None, weights=None):
         """Loss of logits (B, L) against 0/1 targets (B, L), a scalar.
+
+        `weights` (B, k) say how many labels each entry stands for when a row decodes k of them.
 
         Without `label_embeddings` (L, d) it is the cross entropy alone, which is what validation
         compares.
         """
-        loss = F.binary_cross_entropy_with_logits(logits, y_true)
+        if weights is None:
+            loss = F.binary_cross_entropy_with_logits(logits, y_true)
+        else:
+            loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
+            loss = loss / weights.sum()
         if label_embeddings is None or not self.relational.neighbour_means:
             return loss
         return loss + self.weight * self.relational(label_embeddings)

@@ -7,6 +7,7 @@ import math
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from sklearn_mrmp.nn.compgcn import LabelRelationModule
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
@@ -88,8 +89,8 @@ class MrMPModule(nn.Module):
             self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
             self.bias = nn.Parameter(_log_odds(prior, n_labels))
 
-    def forward(self, tokens, values=None, mask=None, label_embeddings=None):
-        """Compute the logits of all labels for a batch of rows.
+    def forward(self, tokens, values=None, mask=None, candidates=None, label_embeddings=None):
+        """Compute the logits of all labels, or of each row's candidates, for a batch of rows.
 
         Parameters
         ----------
@@ -99,37 +100,46 @@ class MrMPModule(nn.Module):
             Standardised values, if tokens carry any.
         mask : bool Tensor of shape (B, T), default=None
             True where there is a token; None when there is no padding.
+        candidates : int64 Tensor of shape (B, k), default=None
+            Labels to decode for each row; None decodes all of them.
         label_embeddings : Tensor of shape (L, d), default=None
             V^T if it is known already, as in prediction.
 
         Returns
         -------
-        logits : Tensor of shape (B, L)
+        logits : Tensor of shape (B, L) or (B, k)
             Σ_l f̂^l, the sum of the layers' votes.
         label_embeddings : Tensor of shape (L, d)
             V^T.
         """
         states = self.encoder(self.embedding(tokens, values), mask)  # E × (B, T, d)
         v = self.label_relations() if label_embeddings is None else label_embeddings
-        decoded = self.decoder(v, states, mask)  # D × (B, L, d)
-        logits = sum(self.votes(v, decoded))
-        return (logits if self.bias is None else logits + self.bias), v
+        u = v if candidates is None else F.embedding(candidates, v)
+        decoded = self.decoder(u, states, mask)  # D × (B, L, d), or D × (B, k, d)
+        logits = sum(self.votes(v, decoded, candidates))
+        if self.bias is not None:
+            logits = logits + (self.bias if candidates is None else self.bias[candidates])
+        return logits, v
 
-    def votes(self, v, decoded):
+    def votes(self, v, decoded, candidates=None):
         """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ V^T).
 
         Parameters
         ----------
         v : Tensor of shape (L, d)
             V^T.
-        decoded : list of Tensor of shape (B, L, d)
+        decoded : list of Tensor of shape (B, L, d) or (B, k, d)
             U^1 … U^D.
+        candidates : int64 Tensor of shape (B, k), default=None
+            The labels that were decoded; None is all.
 
         Returns
         -------
-        list of Tensor of shape (B, L)
+        list of Tensor of shape (B, L) or (B, k)
         """
         weight = v if self.output is None else self.output
+        if candidates is not None:
+            weight = F.embedding(candidates, weight)
         return [(u * weight).sum(dim=-1) for u in decoded]
 
 

@@ -1,0 +1,140 @@
+"""From rows and a label graph to a `LabelModel`: encoder, linear path, shortlists, networks.
+
+Puts the trainings of one fit in order; each step lives in a module of its own. Knows the flat
+hyperparameters of `MrMPClassifier`; nothing of validation, targets or thresholds.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from sklearn_mrmp._batches import TokenDataset
+from sklearn_mrmp._label_model import LabelModel
+from sklearn_mrmp._linear_path import LinearPath
+from sklearn_mrmp._shortlist import shortlist_size, training_shortlist
+from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
+from sklearn_mrmp._training import train_network
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFitting:
+    """What all trainings of a fit share.
+
+    Attributes
+    ----------
+    params : dict
+        Parameters of `MrMPClassifier`, by name.
+    input_type : {"features", "sequence"}
+        How rows are read.
+    graph : LabelGraph or None
+        Label relations.
+    seed : int
+        Seed of the first member; the others count on from it.
+    checkpoints : CheckpointRun
+        Gives each training a checkpoint of its own.
+    """
+
+    params: dict
+    input_type: str
+    graph: object
+    seed: int
+    checkpoints: object
+
+    def fit(self, train, valid):
+        """Fit with held-out rows.
+
+        Parameters
+        ----------
+        train, valid : tuple of (X, csr_array)
+            Rows and 0/1 labels.
+
+        Returns
+        -------
+        model : LabelModel
+            Its last net is ``interrupted_`` when the user stopped the training.
+        """
+        if not self.params["linear_path"] and isinstance(self.params["label_shortlist"], Integral):
+            raise ValueError(
+                f"label_shortlist={self.params['label_shortlist']} needs linear_path=True, which "
+                "names the labels of the list; use label_shortlist=None without it."
+            )
+        encoder = self._make_encoder().fit(train[0])
+        linear = n_candidates = None
+        if self.params["linear_path"]:
+            bags = encoder.bag(train[0]), encoder.bag(valid[0])
+            linear = LinearPath().fit(bags[0], train[1], bags[1], valid[1])
+            n_candidates = shortlist_size(self.params["label_shortlist"], linear, bags[1], valid[1])
+        model = LabelModel(encoder, [], linear, n_candidates)
+        datasets = self._dataset(model, *train), self._dataset(model, *valid)
+        for member in range(self.params["n_members"]):
+            net = self._train(model, *datasets, member, "train", self.params["max_epochs"])
+            if net.interrupted_ and model.nets and not n_epochs_done(net):
+                model.nets[-1].interrupted_ = True  # the members before it will do
+                break
+            model.nets.append(net)
+            if net.interrupted_:
+                break
+        if n_epochs_done(model.nets[-1]):
+            model.tune(*valid)
+        return model
+
+    def refit_linear(self, model, X, Y):
+        """Fit the linear path anew on all rows: it takes seconds, and more rows help."""
+        if model.linear is not None:
+            model.linear = model.linear.refit(model.encoder.bag(X), Y)
+
+    def refit(self, model, X, Y):
+        """Train every member anew on all rows, for the number of epochs that was best for it.
+
+        Returns
+        -------
+        model : LabelModel
+            A new one; its last net is ``interrupted_`` when the user stopped the training.
+        """
+        encoder = self._make_encoder().fit(X)
+        linear = None if model.linear is None else model.linear.refit(encoder.bag(X), Y)
+        new = LabelModel(encoder, [], linear, model.n_candidates, model.weights)
+        dataset = self._dataset(new, X, Y)
+        for member, net in enumerate(model.nets):
+            n_stop = best_epoch(net, self.params["early_stopping"])
+            new.nets.append(self._train(new, dataset, None, member, "refit", n_stop))
+            if new.nets[-1].interrupted_:
+                break
+        return new
+
+    def _make_encoder(self):
+        kind = SequenceTokens if self.input_type == "sequence" else FeatureTokens
+        return kind(self.params["max_tokens"])
+
+    def _dataset(self, model, X, Y):
+        shortlist = None
+        if model.n_candidates is not None:
+            bag = model.encoder.bag(X)
+            shortlist = training_shortlist(model.linear, bag, Y, model.n_candidates)
+        return TokenDataset(model.encoder.transform(X), Y, shortlist)
+
+    def _train(self, model, train, valid, member, stage, n_stop):
+        name = stage if member == 0 else f"{stage}-{member}"
+        return train_network(
+            self.params,
+            model.encoder,
+            train,
+            valid,
+            self.graph,
+            n_epochs=self.params["max_epochs"],
+            n_stop=n_stop,
+            seed=(self.seed + member) % np.iinfo(np.int32).max,
+            checkpoint=self.checkpoints.stage(name),
+        )
+
+
+def n_epochs_done(net):
+    """Whole epochs a net was trained for."""
+    return sum("train_loss" in epoch for epoch in net.history)
+
+
+def best_epoch(net, early_stopping):
+    """Epoch whose weights a net uses, from 1."""
+    losses = [epoch["valid_loss"] for epoch in net.history if "valid_loss" in epoch]
+    return int(np.argmin(losses)) + 1 if early_stopping and losses else len(net.history)

@@ -5,13 +5,14 @@ learns it from the training labels and passes messages along it. Around it: the 
 baselines, decision rules for any multi-label classifier, label graphs, pictures and comparisons.
 """
 
+from importlib import import_module
+
 from sklearn_mrmp._ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare import compare_classifiers
 from sklearn_mrmp._compare_report import ComparisonResult
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_graph import LabelGraph, label_graph
 from sklearn_mrmp._mlaram import MLARAMClassifier
-from sklearn_mrmp._mlknn import MLKNNClassifier
 from sklearn_mrmp._persistence._api import load, save
 from sklearn_mrmp._persistence._errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
@@ -60,15 +61,18 @@ __all__ = [
 ]
 
 
+# Classifiers whose imports take long: torch, and scikit-learn's neighbours.
+_IMPORTED_LATE = {"MrMPClassifier": "_mrmp", "MLKNNClassifier": "_mlknn"}
+
+
 def __getattr__(name):
-    """Import the classifier that needs torch when it is first asked for.
+    """Import a classifier that needs much when it is first asked for.
 
-    Data sets, label graphs, decisions and baselines then load in a fraction of the time.
+    Data sets, label graphs, decisions and the other baselines then load in a fraction of the time.
     """
-    if name == "MrMPClassifier":
-        from sklearn_mrmp._mrmp import MrMPClassifier
-
-        return MrMPClassifier
+    if name in _IMPORTED_LATE:
+        module = import_module(f"sklearn_mrmp.{_IMPORTED_LATE[name]}")
+        return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

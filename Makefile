@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint format docs bench clean
+.PHONY: demo test fuzz lint format docs bench clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -20,6 +20,15 @@ demo: $(VENV)/installed-all
 
 test: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and
+# FUZZ_FILES=1000 are shorter.
+FUZZ       ?= 30
+FUZZ_FILES ?= 10000
+fuzz: $(VENV)/installed-test
+	OMP_NUM_THREADS=1 SKLEARN_MRMP_FUZZ=$(FUZZ) $(BIN)/python -m pytest -q tests/properties
+	for script in tests/fuzz/fuzz_*.py; do \
+		OMP_NUM_THREADS=1 $(BIN)/python $$script --count $(FUZZ_FILES) || exit 1; done
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

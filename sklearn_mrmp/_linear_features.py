@@ -15,6 +15,8 @@ _MEASUREMENTS_FROM = 0.25
 _SAME_LENGTH = 1e-3
 # Measurements are squashed smoothly into ± this many standard deviations.
 _BOUND = 10.0
+# Values this many times the largest of training say no more; their squares and sums are finite.
+_HUGE = 1e15
 
 
 class LinearFeatures:
@@ -59,16 +61,29 @@ class LinearFeatures:
         """Present rows `X`, a canonical csr_array, as a float32 csr_array."""
         if self.kind_ == "bag":
             out = X.astype(np.float64, copy=True)
-            out.data = 1 + np.log(out.data) if self.is_count_ else out.data / self.largest_
-            out.data *= self.idf_[out.indices]
+            out.data = self._weights(out.data) * self.idf_[out.indices]
             out = normalize(out, copy=False)
         elif self.kind_ == "measurements":
-            dense = (X.toarray() / self.largest_ - self.mean_) / self.spread_
+            dense = _times(X.toarray(), self.largest_)
+            dense = np.clip((dense - self.mean_) / self.spread_, -_HUGE, _HUGE)
             out = sp.csr_array(dense / np.hypot(1.0, dense / _BOUND))
         else:
-            out = X / self.largest_
+            out = sp.csr_array((_times(X.data, self.largest_), X.indices, X.indptr), X.shape)
         out.data /= self.length_
         return out.astype(np.float32)
+
+    def _weights(self, values):
+        """Logarithmic counts, or shares of the largest value."""
+        if not self.is_count_:
+            return _times(values, self.largest_)
+        # What is no count, which training rows do not have, is taken as it is.
+        return np.where(values >= 1, 1 + np.log(np.maximum(values, 1)), np.maximum(values, -1))
+
+
+def _times(values, largest):
+    """How many times the largest training value, within bounds."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / largest, -_HUGE, _HUGE)
 
 
 def _kind(X):

@@ -134,6 +134,9 @@ def _target_kind(y):
         return "vector"
     if y.shape[1] == 0:
         raise ValueError("The label matrix has no columns; at least one label is needed.")
+    if sp.issparse(y):  # entries that are stored twice count twice
+        y = sp.csr_array(y, copy=True)
+        y.sum_duplicates()
     values = np.unique(y.data) if sp.issparse(y) else np.unique(y)
     kind = type_of_target(y)
     if kind == "multilabel-indicator" and np.isin(values, [0, 1]).all():

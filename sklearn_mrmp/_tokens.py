@@ -13,6 +13,8 @@ from sklearn_mrmp._base import as_csr
 
 # Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.
 _VALUE_BOUND = 5.0
+# As good as infinite, but with a quotient.
+_HUGE = 1e30
 # A spread this small relative to the mean is rounding noise: the feature is a plain indicator.
 _CONSTANT_SPREAD = 1e-6
 
@@ -143,7 +145,11 @@ class FeatureTokens:
     def _standardised(self, X):
         spread = self.spread_[X.indices]
         t = np.zeros(len(spread))
-        np.divide(X.data - self.mean_[X.indices], spread, out=t, where=spread > 0)
+        # Halves, exactly: the difference of two huge values would overflow.
+        difference = 0.5 * X.data - 0.5 * self.mean_[X.indices]
+        with np.errstate(over="ignore"):  # a huge value beside a tiny spread is at the bound
+            np.divide(difference, 0.5 * spread, out=t, where=spread > 0)
+        t = np.clip(t, -_HUGE, _HUGE)
         # hypot keeps the bound exact where squaring a huge value would overflow.
         return (t / np.hypot(1.0, t / _VALUE_BOUND)).astype(np.float32)
 

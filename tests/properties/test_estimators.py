@@ -190,8 +190,8 @@ def test_values_that_are_not_finite_are_refused(name, problem, form, bad, where,
 def wrong_targets(Y):
     """Targets that no classifier takes, by what is wrong with them."""
     return {
-        "other values": 2 * Y + 1,
-        "signs": np.where(Y == 1, 1, -1) * 1,
+        "other values": 2 * Y + 2,
+        "signs": np.where(np.arange(Y.size).reshape(Y.shape) == 0, -1, 2 * Y - 1),
         "fractions": Y + 0.5,
         "a missing value": np.where(np.arange(Y.size).reshape(Y.shape) == 0, np.nan, Y),
         "too short": Y[1:],

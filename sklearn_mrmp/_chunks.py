@@ -44,15 +44,23 @@ def predict_in_chunks(predict, X, n_labels):
     size = chunk_rows(X, n_samples, n_labels)
     if n_samples <= size:
         return predict(X)
-    chunks = list(gen_batches(n_samples, size))
-    first = predict(_safe_indexing(X, chunks[0]))
-    rest = (predict(_safe_indexing(X, rows)) for rows in chunks[1:])
-    if sp.issparse(first):
-        return sp.vstack([first, *rest], format="csr", dtype=first.dtype)
-    answer = np.empty((n_samples, *first.shape[1:]), dtype=first.dtype)
-    answer[chunks[0]] = first
-    for rows, part in zip(chunks[1:], rest, strict=True):
+    parts = ((rows, predict(_safe_indexing(X, rows))) for rows in gen_batches(n_samples, size))
+    return _put_together(parts, n_samples)
+
+
+def _put_together(parts, n_samples):
+    """One array of the parts, or one CSR matrix; no dense part is kept beside the array."""
+    sparse, answer = [], None
+    for rows, part in parts:
+        if sp.issparse(part):
+            sparse.append(part)
+            continue
+        if answer is None:
+            answer = np.empty((n_samples, *part.shape[1:]), dtype=part.dtype)
         answer[rows] = part
+        del part  # before the next one is made
+    if sparse:
+        return sp.vstack(sparse, format="csr", dtype=sparse[0].dtype)
     return answer
 
 

@@ -58,7 +58,7 @@ class Ours(_Contestant):
 
     def __init__(self, problem, groups, **settings):
         network = _module(problem, settings)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, foreach=True)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, fused=True)
         super().__init__(network, optimizer, problem, groups)
 
     def logits(self, rows):

@@ -130,7 +130,7 @@ def print_loop_overhead(clock):
         criterion=MrMPLoss,
         criterion__relations=problem.relations,
         optimizer=torch.optim.AdamW,
-        optimizer__foreach=True,
+        optimizer__fused=True,
         lr=2e-4,
         iterator_train=TokenBatches,
         iterator_train__rng=np.random.default_rng(0),

@@ -97,6 +97,11 @@ class LinearPath:
         solve_logistic(design, Y, 1.0 / path.strength_, path.coef_, path.intercept_)
         return path
 
+    @property
+    def shape(self):
+        """Number of features and of labels."""
+        return self.coef_.shape
+
     def logits(self, X):
         """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
         return self.features_.transform(X) @ self.coef_ + self.intercept_

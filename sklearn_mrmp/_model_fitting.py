@@ -10,11 +10,18 @@ from numbers import Integral
 import numpy as np
 
 from sklearn_mrmp._batches import TokenDataset
+from sklearn_mrmp._label_centroids import LabelCentroids
 from sklearn_mrmp._label_model import LabelModel
 from sklearn_mrmp._linear_path import LinearPath
+from sklearn_mrmp._parameters import resolve_auto
 from sklearn_mrmp._shortlist import shortlist_size, training_shortlist
 from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
 from sklearn_mrmp._training import train_network
+
+# A regression per label takes about a hundred sparse products of this many multiplications (some
+# minutes), and several arrays of this many weights (64 MB each).
+_REGRESSION_PRODUCTS = 2_000_000_000
+_REGRESSION_WEIGHTS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +70,13 @@ class ModelFitting:
         linear = n_candidates = None
         if self.params["linear_path"]:
             bags = encoder.bag(train[0]), encoder.bag(valid[0])
-            linear = LinearPath().fit(bags[0], train[1], bags[1], valid[1])
+            linear = make_linear_path(bags[0], train[1].shape[1])
+            linear.fit(bags[0], train[1], bags[1], valid[1])
             n_candidates = shortlist_size(self.params["label_shortlist"], linear, bags[1], valid[1])
         model = LabelModel(encoder, [], linear, n_candidates)
         datasets = self._dataset(model, *train), self._dataset(model, *valid)
         for member in range(self.params["n_members"]):
-            net = self._train(model, *datasets, member, "train", self.params["max_epochs"])
+            net = self._train(model, *datasets, member, "train")
             if net.interrupted_ and model.nets and not n_epochs_done(net):
                 model.nets[-1].interrupted_ = True  # the members before it will do
                 break
@@ -114,19 +122,27 @@ class ModelFitting:
             shortlist = training_shortlist(model.linear, bag, Y, model.n_candidates)
         return TokenDataset(model.encoder.transform(X), Y, shortlist)
 
-    def _train(self, model, train, valid, member, stage, n_stop):
+    def _train(self, model, train, valid, member, stage, n_stop=None):
         name = stage if member == 0 else f"{stage}-{member}"
+        params = resolve_auto(self.params, train.rows)
         return train_network(
-            self.params,
+            params,
             model.encoder,
             train,
             valid,
             self.graph,
-            n_epochs=self.params["max_epochs"],
-            n_stop=n_stop,
+            n_epochs=params["max_epochs"],
+            n_stop=n_stop or params["max_epochs"],
             seed=(self.seed + member) % np.iinfo(np.int32).max,
             checkpoint=self.checkpoints.stage(name),
         )
+
+
+def make_linear_path(bag, n_labels):
+    """Return a regression per label, or centroids where there are too many labels for that."""
+    is_small = bag.nnz * n_labels <= _REGRESSION_PRODUCTS
+    fits = bag.shape[1] * n_labels <= _REGRESSION_WEIGHTS
+    return LinearPath() if is_small and fits else LabelCentroids()
 
 
 def n_epochs_done(net):

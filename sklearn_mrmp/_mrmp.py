@@ -19,8 +19,12 @@ from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
 from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
 from sklearn_mrmp._runtime import torch_threads
+from sklearn_mrmp._shortlist import evenly_spaced
 from sklearn_mrmp._text import is_token_sequence
 from sklearn_mrmp._thresholds import METRICS
+
+# Decisions are tuned on at most this many labels of rows.
+_DECISION_ENTRIES = 2**25
 
 
 class MrMPClassifier(BaseMultilabelClassifier):
@@ -33,7 +37,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
 
     Parameters
     ----------
-    d_model : int, default=128
+    d_model : int, default=64
         Width of all embeddings.
     n_heads : int, default=4
         Attention heads; must divide `d_model`.
@@ -43,9 +47,10 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Depth of the encoder, the label-relation module and the decoder.
     dropout : float, default=0.1
         Dropout rate inside the network.
-    feature_dropout : float, default=0.5
+    feature_dropout : float or "auto", default="auto"
         Probability of leaving an input token out, drawn anew every time a row is seen; in a
-        sequence it becomes an unknown token.
+        sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
+        length, within 0.1 and 0.5.
     label_shortlist : int, "auto" or None, default="auto"
         Decode this many candidate labels per row, named by the linear path, whose probabilities
         also serve for all other labels; None decodes every label. ``"auto"`` decodes every label
@@ -79,11 +84,12 @@ class MrMPClassifier(BaseMultilabelClassifier):
         How a neighbour's vector and the relation's are put together.
     relation_loss : float, default=0.001
         Weight of the relational loss, which aligns pulling labels; 0 turns it off.
-    max_epochs : int, default=15
-        Passes over the training rows.
+    max_epochs : int or "auto", default="auto"
+        Passes over the training rows; ``"auto"`` takes about 2,500 steps, within 15 and 30
+        passes.
     batch_size : int, default=32
         Rows per step.
-    lr : float, default=0.001
+    lr : float, default=0.002
         Learning rate; the peak of a schedule that rises.
     weight_decay : float, default=0.0
         Decoupled weight decay.
@@ -202,14 +208,14 @@ class MrMPClassifier(BaseMultilabelClassifier):
     def __init__(
         self,
         *,
-        d_model=128,
+        d_model=64,
         n_heads=4,
         d_inner=None,
         n_encoder_layers=2,
         n_relation_layers=2,
         n_decoder_layers=2,
         dropout=0.1,
-        feature_dropout=0.5,
+        feature_dropout="auto",
         label_shortlist="auto",
         linear_path=True,
         n_members=1,
@@ -222,9 +228,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         edge_weight="binary",
         composition="sum",
         relation_loss=0.001,
-        max_epochs=15,
+        max_epochs="auto",
         batch_size=32,
-        lr=1e-3,
+        lr=2e-3,
         weight_decay=0.0,
         lr_schedule="onecycle",
         early_stopping=True,
@@ -340,7 +346,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         )
         with torch_threads(self.n_threads):
             self._fit_model(fitting, train, valid)
-            self._tune_decisions(valid[1], self._model.probabilities(valid[0]), train[1])
+            self._tune_decisions(valid, train[1])
             if X_val is None:
                 self._use_all_rows(fitting, X, Y)
         return self
@@ -411,11 +417,16 @@ class MrMPClassifier(BaseMultilabelClassifier):
             )
         warnings.warn(message, stacklevel=5)
 
-    def _tune_decisions(self, Y_valid, P_valid, Y_train):
+    def _tune_decisions(self, valid, Y_train):
         """Fit the rules of all four metrics, so that `set_params` can switch between them."""
         self.thresholds_, self.decision_rules_ = {}, {}
         if self._target_encoding.kind != "multilabel":
             return  # classes of a vector target exclude each other: the largest wins
+        # Rules need dense rows: with very many labels, fewer of them.
+        n_rows = max(1, _DECISION_ENTRIES // Y_train.shape[1])
+        Y_train = Y_train[evenly_spaced(Y_train.shape[0], n_rows)]
+        chosen = evenly_spaced(valid[1].shape[0], n_rows)
+        Y_valid, P_valid = valid[1][chosen], self._model.probabilities(valid[0][chosen])
         for decision in DECISIONS:
             self.decision_rules_[decision] = fit_decision_rules(
                 Y_valid, P_valid, Y_train=Y_train, decision=decision

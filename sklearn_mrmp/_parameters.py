@@ -19,7 +19,6 @@ CONSTRAINTS = {
             "n_heads",
             "n_relation_layers",
             "n_decoder_layers",
-            "max_epochs",
             "batch_size",
             "patience",
             "n_members",
@@ -28,7 +27,8 @@ CONSTRAINTS = {
     "n_encoder_layers": [Interval(Integral, 0, None, closed="left")],
     "d_inner": [Interval(Integral, 1, None, closed="left"), None],
     "dropout": [Interval(Real, 0, 1, closed="left")],
-    "feature_dropout": [Interval(Real, 0, 1, closed="left")],
+    "feature_dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+    "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "label_shortlist": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     "linear_path": ["boolean"],
     "architecture": [StrOptions({"default", "paper"})],
@@ -82,7 +82,42 @@ _PAPER = {
     "patience": 10,
     "decision": "threshold",
 }
+# "auto": about this many steps, but each row is seen this often at least and at most.
+_AUTO_STEPS = 2_500
+_AUTO_EPOCHS = (15, 30)
+# "auto": about this many tokens of a row are left, and the rate is within these bounds.
+_AUTO_TOKENS_LEFT = 16
+_AUTO_FEATURE_DROPOUT = (0.1, 0.5)
+
 _STRONG_DROPOUT = ("bibtex", "reuters")
+
+
+def resolve_auto(params, rows):
+    """Replace ``"auto"`` of training parameters by what suits the training rows.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters of `MrMPClassifier`, by name.
+    rows : TokenRows
+        Training rows.
+
+    Returns
+    -------
+    params : dict
+        A copy with numbers for `max_epochs` and `feature_dropout`.
+    """
+    params = dict(params)
+    if params["max_epochs"] == "auto":
+        fewest, most = _AUTO_EPOCHS
+        n_epochs = round(_AUTO_STEPS * params["batch_size"] / max(len(rows), 1))
+        params["max_epochs"] = min(max(n_epochs, fewest), most)
+    if params["feature_dropout"] == "auto":
+        lowest, highest = _AUTO_FEATURE_DROPOUT
+        mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
+        rate = 1.0 - _AUTO_TOKENS_LEFT / mean_length
+        params["feature_dropout"] = float(min(max(rate, lowest), highest))
+    return params
 
 
 def paper_settings(dataset=None):

@@ -123,7 +123,7 @@ def _optimizer_arguments(params, train, n_epochs, valid):
         # Decoupled decay: without decay it is Adam itself.
         "optimizer": torch.optim.AdamW,
         "optimizer__weight_decay": params["weight_decay"],
-        "optimizer__foreach": True,
+        "optimizer__fused": True,
         "lr": params["lr"],
         "callbacks": callbacks + list(params["callbacks"] or []),
     }

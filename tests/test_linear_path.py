@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
-from sklearn_mrmp import TokenSequenceVectorizer
+from sklearn_mrmp import MrMPClassifier, TokenSequenceVectorizer, _model_fitting, load
+from sklearn_mrmp._label_centroids import LabelCentroids
 from sklearn_mrmp._linear_features import LinearFeatures
 from sklearn_mrmp._linear_path import LinearPath
 from sklearn_mrmp._linear_solver import LogisticDesign, frequency_intercepts, solve_logistic
@@ -127,3 +128,33 @@ class TestPath:
         bag = SequenceTokens().fit(ids).bag(ids)
         assert sorted(bag[[0]].data.tolist()) == [1, 2]
         assert bag.sum() == 5
+
+
+class TestCentroids:
+    def test_their_labels_are_ranked_above_chance_and_calibrated(self, rows):
+        X, Y = rows
+        path = LabelCentroids().fit(X[:200], Y[:200], X[200:], Y[200:])
+        Z, truth = path.logits(X[200:]), Y[200:].toarray()
+        assert average_precision_score(truth, Z) > 2 * truth.mean()
+        assert (1 / (1 + np.exp(-Z))).mean() == pytest.approx(truth.mean(), rel=0.2)
+
+    def test_a_label_keeps_its_largest_features(self, rows, monkeypatch):
+        monkeypatch.setattr("sklearn_mrmp._label_centroids._FEATURES_PER_LABEL", 3)
+        X, Y = rows
+        path = LabelCentroids().fit(X[:200], Y[:200], X[200:], Y[200:])
+        assert np.diff(sp.csc_array(path.centroids_).indptr).max() == 3
+        assert path.shape == (60, 6)
+
+    def test_rows_without_any_label_calibrate_nothing(self, rows):
+        X, Y = rows
+        path = LabelCentroids().fit(X[:200], Y[:200], X[200:], sp.csr_array((100, 6), dtype=int))
+        np.testing.assert_array_equal(path.calibration_, [1, 1, 0])
+
+    def test_stand_in_for_regressions_of_too_many_labels(self, rows, monkeypatch, tmp_path):
+        monkeypatch.setattr(_model_fitting, "_REGRESSION_PRODUCTS", 0)
+        X, Y = rows
+        clf = MrMPClassifier(d_model=8, max_epochs=1, label_shortlist=3, random_state=0).fit(X, Y)
+        assert isinstance(clf._model.linear, LabelCentroids)
+        clf.save(tmp_path / "model")
+        loaded = load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))

@@ -95,7 +95,9 @@ class TestSize:
     def test_auto_decodes_everything_where_labels_are_few(self, problem):
         assert shortlist_size("auto", *problem) is None
 
-    @pytest.mark.parametrize(("skill", "low", "high"), [(0, 128, 128), (100, 32, 32), (2.5, 40, 120)])
+    @pytest.mark.parametrize(
+        ("skill", "low", "high"), [(0, 128, 128), (100, 32, 32), (2.5, 40, 120)]
+    )
     def test_auto_holds_most_labels_within_bounds(self, skill, low, high):
         rng = np.random.default_rng(0)
         Y = (rng.random((50, 600)) < 0.02).astype(float)

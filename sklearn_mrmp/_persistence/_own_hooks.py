@@ -98,7 +98,7 @@ def complete_mrmp(classifier):
     require(classifier.input_type_ == ("sequence" if is_sequence else "features"), "input type")
     require(is_sequence or tokens == classifier.n_features_in_, "features and tokens")
     if model.linear is not None:
-        require(model.linear.coef_.shape == (tokens, n_labels), "linear path and labels")
+        require(model.linear.shape == (tokens, n_labels), "linear path and labels")
         k = model.n_candidates
         require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
 
@@ -107,7 +107,7 @@ def complete_label_model(model):
     """Check the parts of a model."""
     kinds = [type(part).__name__ for part in (model.encoder, model.linear, *model.nets)]
     require(kinds[0] in ("FeatureTokens", "SequenceTokens"), "an encoder")
-    require(kinds[1] in ("LinearPath", "NoneType"), "a linear path")
+    require(kinds[1] in ("LinearPath", "LabelCentroids", "NoneType"), "a linear path")
     require(isinstance(model.nets, list) and set(kinds[2:]) == {"MrMPNet"}, "networks")
     require(model.n_candidates is None or model.linear is not None, "shortlist and linear path")
     weights = model.weights
@@ -120,8 +120,21 @@ def complete_linear_path(path):
     require(is_matrix(path.coef_) and path.coef_.dtype == np.float32, "weights of a linear path")
     n_features, n_labels = path.coef_.shape
     require(is_vector(path.intercept_, n_labels, "f"), "intercepts of a linear path")
+    _check_representation(path.features_, n_features)
+
+
+def complete_label_centroids(path):
+    """Check that centroids, frequencies and features have the sizes of each other."""
+    require(type(path.centroids_) is sp.csr_array, "centroids of labels")
+    n_features, n_labels = path.centroids_.shape
+    require(is_vector(path.log_odds_, n_labels, "f"), "frequencies of labels")
+    require(is_vector(path.calibration_, 3, "f"), "calibration of labels")
+    _check_representation(path.features_, n_features)
+
+
+def _check_representation(features, n_features):
     for name in ("largest_", "mean_", "spread_", "idf_"):
-        part = getattr(path.features_, name, None)
+        part = getattr(features, name, None)
         if isinstance(part, np.ndarray):
             require(is_vector(part, n_features, "f"), "features of a linear path")
 

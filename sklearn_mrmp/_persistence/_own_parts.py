@@ -67,6 +67,16 @@ OWN_PARTS = (
         complete=hooks.complete_linear_path,
     ),
     Part(
+        "sklearn_mrmp._label_centroids:LabelCentroids",
+        {
+            "features_": "LinearFeatures",
+            "centroids_": "csr_array",
+            "log_odds_": "ndarray",
+            "calibration_": "ndarray",
+        },
+        complete=hooks.complete_label_centroids,
+    ),
+    Part(
         "sklearn_mrmp._linear_features:LinearFeatures",
         {
             "kind_": "str",

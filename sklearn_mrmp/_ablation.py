@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline
@@ -17,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn_mrmp._compare_run import label_probabilities, set_random_states
 from sklearn_mrmp._label_graph import LabelGraph
 from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._thresholds import check_labels
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def auc_gain_by_degree(Y_true, P_with, P_without, graph, *, n_groups=4):
     1  pulling           1         2  0.29
     """
     _check_n_groups(n_groups)
-    Y_true = Y_true.toarray() if sp.issparse(Y_true) else np.asarray(Y_true)
+    Y_true = check_labels(Y_true, "Y_true")
     P_with, P_without = _check_probabilities(Y_true, P_with, P_without)
     if graph.n_labels != Y_true.shape[1]:
         raise ValueError(f"graph has {graph.n_labels} labels, Y_true has {Y_true.shape[1]}.")

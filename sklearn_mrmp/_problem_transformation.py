@@ -7,8 +7,12 @@ stop at a label that never occurs in the training rows; both are mended here.
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 
 from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._label_scores import label_scores
 
 
 class ConstantTolerantLogisticRegression(LogisticRegression):
@@ -43,6 +47,91 @@ class ConstantTolerantLogisticRegression(LogisticRegression):
         self.intercept_ = np.array([16.0 if values[0] else -16.0])
         self.n_iter_ = np.array([0])
         return self
+
+
+class TunedBinaryRelevance(BaseMultilabelClassifier):
+    """One logistic regression per label with the penalty that is best on held-out rows.
+
+    Parameters
+    ----------
+    strengths : tuple of float, default=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+        Values of C, rising. From `start` on, those beside the best one so far are tried until
+        none is better.
+    start : float, default=1.0
+        The first value; one of `strengths`.
+    random_state : int, RandomState instance or None, default=None
+        Draws held-out rows where none are given.
+
+    Attributes
+    ----------
+    estimator_ : OneVsRestClassifier
+        The fitted regressions.
+    C_ : float
+        The value chosen, by micro-averaged average precision.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._problem_transformation import TunedBinaryRelevance
+    >>> from sklearn_mrmp.datasets import make_related_labels
+    >>> X, Y, _ = make_related_labels(120, 4, n_features=40, random_state=0)
+    >>> TunedBinaryRelevance((0.1, 1.0), random_state=0).fit(X, Y).predict(X).shape
+    (120, 4)
+    """
+
+    def __init__(
+        self,
+        strengths=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        start=1.0,
+        random_state=None,
+    ):
+        self.strengths = strengths
+        self.start = start
+        self.random_state = random_state
+
+    def fit(self, X, y, *, X_val=None, y_val=None):
+        """Fit a few values of C and keep the best.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 label matrix.
+        X_val, y_val : like `X` and `y`, default=None
+            Held-out rows; None holds out a tenth of `X`.
+
+        Returns
+        -------
+        self : TunedBinaryRelevance
+        """
+        X, Y = self._validate_fit(X, y)
+        if X_val is None:
+            X, X_val, Y, Y_val = train_test_split(
+                X, Y, test_size=0.1, random_state=self.random_state
+            )
+        else:
+            X_val, Y_val = self._validate_holdout(X_val, y_val)
+        truth = Y_val.toarray().ravel()
+        models = {}
+
+        def quality(place):
+            if not 0 <= place < len(self.strengths):
+                return -np.inf
+            if place not in models:
+                model = LogisticRegression(C=self.strengths[place], max_iter=1000)
+                model = OneVsRestClassifier(model).fit(X, Y)
+                P = label_scores(model, X_val, Y.shape[1], "predict_proba")
+                models[place] = average_precision_score(truth, P.ravel()), model
+            return models[place][0]
+
+        place = self.strengths.index(self.start)
+        while (beside := max((place - 1, place, place + 1), key=quality)) != place:
+            place = beside
+        self.C_, self.estimator_ = self.strengths[place], models[place][1]
+        return self
+
+    def _label_probabilities(self, X):
+        return label_scores(self.estimator_, X, len(self.label_names_), "predict_proba")
 
 
 class LabelPowersetClassifier(BaseMultilabelClassifier):

@@ -186,15 +186,15 @@ def snapshot(A):
     """Everything about an input that a call might change, as comparable values."""
     if sp.issparse(A):
         if A.format == "dok":
-            return sorted((key, float(value)) for key, value in A.items())
+            return sorted((key, repr(value)) for key, value in A.items())
         if A.format == "lil":
-            return [list(row) for row in A.rows], [list(row) for row in A.data]
+            return repr([list(row) for row in A.rows]), repr([list(row) for row in A.data])
         names = ("data", "indices", "indptr", "row", "col", "offsets")
         return [
             (name, np.asarray(getattr(A, name)).tobytes()) for name in names if hasattr(A, name)
         ]
     values = np.asarray(A)
-    content = values.tolist() if values.dtype == object else values.tobytes()
+    content = repr(values.tolist()) if values.dtype == object else values.tobytes()
     return str(values.dtype), values.shape, content
 
 

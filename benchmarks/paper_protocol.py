@@ -1,9 +1,9 @@
 """How much the reference code's protocol flatters: best test epoch against an honest choice.
 
 The published reference code tunes thresholds on training predictions and reports, for every metric,
-the best of all epochs on the test rows. Here the same network (the paper's architecture at a width
-of choice) is scored both ways in one training run: that way, and with epoch and thresholds chosen on
-held-out rows.
+the best of all epochs on the test rows. Here the same network (the paper's architecture, at a width
+of choice) is scored both ways in one training run: that way, and with epoch and thresholds chosen
+on held-out rows.
 
     python benchmarks/paper_protocol.py --data-home DIR --dataset yeast
 """
@@ -12,8 +12,8 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from skorch.callbacks import Callback
 from sklearn.metrics import accuracy_score, f1_score
+from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, tune_thresholds
 from sklearn_mrmp._base import as_csr

@@ -1,0 +1,81 @@
+"""Shortlisted decoding against decoding every label: rows per second, quality, as ratios.
+
+On generated rows of Delicious' shape (983 labels, power law), or on the real ones: the same fit
+with `label_shortlist=None` and with a shortlist, interleaved; training and prediction rows per
+second, and micro-averaged F1 and average precision on rows that were not trained on. Real rows are
+split from the training file; test rows are not touched.
+
+    python benchmarks/bench_shortlist.py
+    python benchmarks/bench_shortlist.py --data-home DIR --epochs 8 --repeats 1
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+from scale_labels import power_law_problem
+from sklearn.metrics import average_precision_score, f1_score
+
+from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._base import as_csr
+from sklearn_mrmp.datasets import load_mulan
+
+_DELICIOUS = {"n_samples": 1_200, "n_labels": 983, "n_features": 500}
+
+
+def measure(data, shortlist, epochs, seed):
+    """Fit and predict once; return rows per second and quality."""
+    X, Y, X_new, Y_new = data
+    clf = MrMPClassifier(label_shortlist=shortlist, max_epochs=epochs, random_state=seed).fit(X, Y)
+    trained = 0.9 * X.shape[0] / np.median([epoch["dur"] for epoch in clf.history_])
+    rows = clf._model.encoder.transform(X_new)
+    start = time.perf_counter()
+    P = clf.predict_proba(X_new)
+    predicted = len(rows) / (time.perf_counter() - start)
+    truth = Y_new.toarray()
+    return {
+        "train rows/s": trained,
+        "predict rows/s": predicted,
+        "miF1": f1_score(truth, clf.predict(X_new), average="micro"),
+        "micro AP": average_precision_score(truth.ravel(), P.ravel()),
+    }
+
+
+def load(data_home):
+    """Rows to train on and rows to score."""
+    if data_home is None:
+        X, Y = power_law_problem(**_DELICIOUS)
+    else:
+        data = load_mulan(data_home / "mulan" / "delicious", subset="train")
+        X, Y = as_csr(data.data), as_csr(data.target)
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    cut = X.shape[0] // 5
+    return X[order[cut:]], Y[order[cut:]], X[order[:cut]], Y[order[:cut]]
+
+
+def main():
+    """Print both settings and their ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data-home", type=Path)
+    parser.add_argument("--shortlist", type=int, default=None, help="candidates (auto)")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=2)
+    args = parser.parse_args()
+    data = load(args.data_home)
+    every, some = [], []
+    for seed in range(args.repeats):
+        every.append(measure(data, None, args.epochs, seed))
+        some.append(measure(data, args.shortlist or "auto", args.epochs, seed))
+    for name in every[0]:
+        a, b = (np.array([run[name] for run in runs]) for runs in (every, some))
+        is_speed = name.endswith("rows/s")
+        change = b / a if is_speed else b - a
+        spread = f"({change.min():.3g} to {change.max():.3g})"
+        label = "ratio" if is_speed else "difference"
+        print(f"{name}: every label {np.median(a):.4g}, shortlist {np.median(b):.4g}, ", end="")
+        print(f"{label} {np.median(change):.3g} {spread}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

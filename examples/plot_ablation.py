@@ -41,7 +41,14 @@ X_train, Y_train, X_test, Y_test = X[:700], Y[:700], X[700:], Y[700:]
 # and computes the ROC-AUC of every label on the test rows.
 from sklearn_mrmp import AblationDisplay, MrMPClassifier, relation_ablation
 
-clf = MrMPClassifier(d_model=32, max_epochs=10, lr=0.003, correction="fdr_bh")
+clf = MrMPClassifier(
+    d_model=32,
+    max_epochs=10,
+    lr=0.003,
+    feature_dropout=0.5,
+    correction="fdr_bh",
+    linear_path=False,  # so that the network speaks for itself
+)
 result = relation_ablation(clf, X_train, Y_train, X_test, Y_test, seeds=2)
 print(result)
 

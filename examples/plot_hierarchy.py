@@ -72,7 +72,15 @@ priors = {
 }
 rows, fitted = {}, {}
 for name, relations in priors.items():
-    clf = MrMPClassifier(d_model=32, max_epochs=8, lr=0.003, relations=relations, random_state=0)
+    clf = MrMPClassifier(
+        d_model=32,
+        max_epochs=8,
+        lr=0.003,
+        feature_dropout=0.5,
+        relations=relations,
+        linear_path=False,  # so that the network speaks for itself
+        random_state=0,
+    )
     fitted[name] = clf.fit(X_train, Y_train_named)
     labels = clf.set_params(threshold="f1_micro").predict(X_test)
     child_without_parent = sum(

@@ -234,7 +234,8 @@ def _change_node(node, key, places, file, rng):
     elif kind == 5:
         numbers = [place for place in places if type(place[0][place[1]]) is int]
         node, key = rng.choice(numbers or [(node, key)])
-        node[key] = rng.choice([2 * (node[key] or 1), 7, 10**6, 10**9, 10**12, -1, 2**31])
+        number = node[key] if numbers else 1
+        node[key] = rng.choice([2 * (number or 1), 7, 10**6, 10**9, 10**12, -1, 2**31])
     else:
         classes = [place for place in places if place[1] == "class"] or [(node, key)]
         owner, name = rng.choice(classes)

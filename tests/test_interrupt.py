@@ -128,6 +128,23 @@ class TestSingleFit:
             clf = make_clf(At(press_elsewhere)).fit(*data)
         assert clf.best_epoch_ == 1
 
+    @pytest.mark.parametrize(("epoch", "n_kept"), [(1, 1), (2, 2)])
+    def test_members_trained_before_are_kept(self, data, epoch, n_kept):
+        class InSecondMember(Callback):
+            trained = 0
+
+            def on_train_begin(self, net, **kwargs):
+                InSecondMember.trained += 1
+
+            def on_batch_end(self, net, **kwargs):
+                if InSecondMember.trained == 2 and len(net.history) == epoch:
+                    press_ctrl_c()
+
+        with pytest.warns(UserWarning, match="interrupted"):
+            clf = make_clf(InSecondMember(), n_members=3).fit(*data)
+        assert len(clf._model.nets) == n_kept
+        assert np.isfinite(clf.predict_proba(data[0])).all()
+
     def test_without_early_stopping_the_last_weights_are_kept(self, data):
         with pytest.warns(UserWarning, match="the last weights so far"):
             clf = make_clf(At(press_ctrl_c), early_stopping=False).fit(*data)

@@ -4,7 +4,7 @@ The demo: MrMP beside the baselines
 
 Draws bag-of-words data in which some labels attract and some avoid each other, trains MrMP and the
 baselines on it, and says how many of the planted relations the learned label graph contains. Takes
-about a minute on two cores; ``make demo`` runs it.
+about a minute and a half on two cores; ``make demo`` runs it.
 """
 
 # %%

@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sklearn_mrmp._durable import sync_folder
+
 _MAGIC = b"sklearn-mrmp checkpoint 1\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
@@ -80,7 +82,7 @@ class CheckpointStore:
             temporary.unlink(missing_ok=True)
             raise
         self._newest_is_damaged = False
-        _sync_folder(self.newest.parent)
+        sync_folder(self.newest.parent)
 
     def load(self):
         """Return the newest state that is whole, or None; warns of damaged files."""
@@ -102,16 +104,6 @@ class CheckpointStore:
         if path == self.newest and self.previous.exists():
             return "the one before it is tried"
         return "what it held is computed anew"
-
-
-def _sync_folder(folder):
-    """Make renames durable, where the system can open folders."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def to_bytes(state):

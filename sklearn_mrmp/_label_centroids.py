@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from sklearn_mrmp._linear_features import LinearFeatures
+from sklearn_mrmp._linear_solver import frequency_intercepts
+from sklearn_mrmp._tokens import rank_in_row
 
 # Features kept of a label: its largest, which carry almost all of its direction.
 _FEATURES_PER_LABEL = 128
@@ -65,9 +67,7 @@ class LabelCentroids:
         self.features_ = LinearFeatures().fit(X)
         sums = sp.csr_array(Y.T.astype(np.float32)) @ self.features_.transform(X)
         self.centroids_ = sp.csr_array(normalize(_largest_entries(sums)).T)
-        counts = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
-        odds = (counts + 0.5) / (Y.shape[0] - counts + 0.5)
-        self.log_odds_ = np.log(odds).astype(np.float32)
+        self.log_odds_ = frequency_intercepts(Y)
 
     def _cosines(self, X):
         return normalize(self.features_.transform(X)) @ self.centroids_
@@ -89,11 +89,7 @@ class LabelCentroids:
 def _largest_entries(rows):
     """Keep the largest entries of each row of a csr_array."""
     rows.sum_duplicates()
-    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    order = np.lexsort((-np.abs(rows.data), row_of))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - rows.indptr[row_of[order]]
-    rows.data[rank >= _FEATURES_PER_LABEL] = 0.0
+    rows.data[rank_in_row(rows) >= _FEATURES_PER_LABEL] = 0.0
     rows.eliminate_zeros()
     return rows
 

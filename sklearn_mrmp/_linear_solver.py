@@ -7,6 +7,7 @@ push every rare label's probability towards one half. numpy and scipy only.
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 
 # A design matrix with a larger share of non-zeros is multiplied as a dense one, which is faster.
 _DENSE_FROM = 0.05
@@ -98,7 +99,7 @@ def _solve_block(design, Y, penalty, W, b):
     scale = np.linalg.norm(design.gradient(Y.mean(axis=0) - Y)[0], axis=0) + 1e-12
     active = np.arange(Y.shape[1])
     for _ in range(_MAX_NEWTON_STEPS):
-        P = _sigmoid(Z[:, active])
+        P = expit(Z[:, active])
         G, g = design.gradient(P - Y[:, active])
         G += penalty * W[:, active]
         size = np.sqrt((G * G).sum(axis=0) + g * g) / scale[active]
@@ -164,7 +165,3 @@ def _step_length(Z, step, Y, W, S, penalty, slope):
 
 def _loss(Z, Y, W, penalty):
     return (np.logaddexp(0, Z) - Y * Z).sum(axis=0) + penalty / 2 * (W * W).sum(axis=0)
-
-
-def _sigmoid(Z):
-    return 1 / (1 + np.exp(-np.clip(Z, -30, 30)))

@@ -23,7 +23,7 @@ _EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.
 _LABEL_COPIES = 2
 # They are tuned on at most this many of them.
-_DECISION_ENTRIES = 2**25
+DECISION_ENTRIES = 2**25
 # Measured peaks are 0.8 to 1.0 of the estimate; what might fit is not refused.
 _AT_LEAST = 0.8
 
@@ -116,7 +116,7 @@ class TrainingSizes:
     @property
     def label_bytes(self):
         """Bytes of the dense labels that decisions are tuned on."""
-        return _LABEL_COPIES * min(self.n_samples * self.n_labels, _DECISION_ENTRIES)
+        return _LABEL_COPIES * min(self.n_samples * self.n_labels, DECISION_ENTRIES)
 
     @property
     def total_bytes(self):

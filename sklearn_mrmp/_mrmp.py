@@ -15,6 +15,7 @@ from sklearn_mrmp._base import BaseMultilabelClassifier
 from sklearn_mrmp._checkpoint import CheckpointRun
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._interrupt import inside_search
+from sklearn_mrmp._memory import DECISION_ENTRIES
 from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
 from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
@@ -22,9 +23,6 @@ from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp._shortlist import evenly_spaced
 from sklearn_mrmp._text import is_token_sequence
 from sklearn_mrmp._thresholds import METRICS
-
-# Decisions are tuned on at most this many labels of rows.
-_DECISION_ENTRIES = 2**25
 
 
 class MrMPClassifier(BaseMultilabelClassifier):
@@ -423,7 +421,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         if self._target_encoding.kind != "multilabel":
             return  # classes of a vector target exclude each other: the largest wins
         # Rules need dense rows: with very many labels, fewer of them.
-        n_rows = max(1, _DECISION_ENTRIES // Y_train.shape[1])
+        n_rows = max(1, DECISION_ENTRIES // Y_train.shape[1])
         Y_train = Y_train[evenly_spaced(Y_train.shape[0], n_rows)]
         chosen = evenly_spaced(valid[1].shape[0], n_rows)
         Y_valid, P_valid = valid[1][chosen], self._model.probabilities(valid[0][chosen])

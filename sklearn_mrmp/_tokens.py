@@ -128,7 +128,7 @@ class FeatureTokens:
         X = as_csr(X)
         keep = self.trained_[X.indices]
         if self.max_tokens is not None:
-            keep &= _rank_in_row(X) < self.max_tokens
+            keep &= rank_in_row(X) < self.max_tokens
         rows = TokenRows(
             X.indptr.astype(np.int64),
             X.indices.astype(np.int64) + 1,
@@ -162,7 +162,7 @@ def _mean_and_spread(columns, entries, counts):
     return mean, np.sqrt(squares / occurs)
 
 
-def _rank_in_row(X):
+def rank_in_row(X):
     """Rank of each entry among its row's absolute values, 0 for the largest."""
     row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     order = np.lexsort((-np.abs(X.data), row_of))

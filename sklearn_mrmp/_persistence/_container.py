@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sklearn_mrmp._durable import sync_folder
 from sklearn_mrmp._persistence import _json
 from sklearn_mrmp._persistence._errors import ModelFileError
 
@@ -110,17 +111,7 @@ def _write_atomically(path, chunks):
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder):
-    """Make the new name as durable as the content, where the system can do that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    sync_folder(path.parent)
 
 
 def read_container(path):

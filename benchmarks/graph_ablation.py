@@ -47,7 +47,8 @@ VARIANTS = {
 def run(data, name, variant, seed):
     """Train one network and score it."""
     train, test = data
-    clf = MrMPClassifier(linear_path=False, random_state=seed, **VARIANTS[variant])
+    alone = {"linear_path": False, "neighbor_path": False}
+    clf = MrMPClassifier(**alone, random_state=seed, **VARIANTS[variant])
     P = clf.fit(train.data, train.target).predict_proba(test.data)
     Y = np.asarray(test.target.todense() if hasattr(test.target, "todense") else test.target)
     occurs = Y.any(axis=0)

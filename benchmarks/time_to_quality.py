@@ -109,7 +109,8 @@ def main():
     args = parser.parse_args()
     data = load_mulan(args.data_home / "mulan" / args.dataset, subset="train")
     X, Y = as_csr(data.data), as_csr(data.target)
-    options = {"linear_path": False} if args.network_only else {}
+    alone = {"linear_path": False, "neighbor_path": False}
+    options = alone if args.network_only else {}
     times = []
     for seed in range(args.splits):
         target, tuned, seen, passed, total = one_split(X, Y, seed, options)

@@ -48,6 +48,7 @@ clf = MrMPClassifier(
     feature_dropout=0.5,
     correction="fdr_bh",
     linear_path=False,  # so that the network speaks for itself
+    neighbor_path=False,
 )
 result = relation_ablation(clf, X_train, Y_train, X_test, Y_test, seeds=2)
 print(result)

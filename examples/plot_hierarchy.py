@@ -79,6 +79,7 @@ for name, relations in priors.items():
         feature_dropout=0.5,
         relations=relations,
         linear_path=False,  # so that the network speaks for itself
+        neighbor_path=False,
         random_state=0,
     )
     fitted[name] = clf.fit(X_train, Y_train_named)

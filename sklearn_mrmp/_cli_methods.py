@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_mrmp._problem_transformation import (
@@ -62,10 +62,19 @@ def _tuned_regression(dataset):
     return make_pipeline(MaxAbsScaler(), tuned)
 
 
-def _mrmp_vote(dataset):
+def _tuned_regression_out_of_fold(dataset):
+    from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+
+    tuned = _tuned_regression(dataset)
+    last = tuned[-1] if isinstance(tuned, Pipeline) else tuned
+    last.set_params(refit=True)
+    return TunedDecisionClassifier(tuned, cv=5)
+
+
+def _mrmp_folds(dataset):
     from sklearn_mrmp._mrmp import MrMPClassifier
 
-    return MrMPClassifier(n_members=3)
+    return MrMPClassifier(cv=5, n_jobs=-1)
 
 
 def _classifier_chain(dataset):
@@ -79,13 +88,14 @@ def _label_powerset(dataset):
 
 METHODS = {
     "mrmp": (_mrmp, "MrMP with this package's defaults"),
-    "mrmp-3": (_mrmp_vote, "the same with three networks"),
+    "mrmp-cv": (_mrmp_folds, "the same cross-fitted on five folds, decisions tuned on all rows"),
     "mrmp-paper": (_mrmp_paper, "MrMP with the paper's network and settings"),
     "mrmp-no-graph": (_mrmp_no_graph, "MrMP without the label-relation module (ablation)"),
     "mlknn": (_mlknn, "ML-KNN"),
     "mlaram": (_mlaram, "ML-ARAM"),
     "br-lr": (_binary_relevance, "binary relevance: one logistic regression per label"),
     "tuned-lr": (_tuned_regression, "the same with the penalty tuned on the validation rows"),
+    "tuned-lr-cv": (_tuned_regression_out_of_fold, "the same, decisions tuned on five folds"),
     "cc": (_classifier_chain, "a classifier chain of logistic regressions, in random order"),
     "lp": (_label_powerset, "label powerset: logistic regression over label sets"),
 }

@@ -64,7 +64,9 @@ def compare_classifiers(
     estimators : mapping of str to estimator, or list of (str, estimator)
         The classifiers, unfitted. They are cloned; every ``random_state`` in them is set to the
         seed of the run. A classifier (or last step of a pipeline) whose ``fit`` takes ``X_val``
-        and ``y_val`` gets the rows set aside that way, instead of splitting off its own.
+        and ``y_val`` gets the rows set aside that way, instead of splitting off its own. One that
+        tunes its decisions on out-of-fold scores of all rows (``MrMPClassifier(cv=5)``,
+        `TunedDecisionClassifier`) gets all training rows and decides by its own rules.
 
     X_train, X_test : {array-like, sparse matrix} of shape (n_samples, n_features), or list of str
         Training and test rows, in any form that the classifiers take.

@@ -114,29 +114,55 @@ def _describe_error(error):
 
 
 def _measure(protocol, estimator, seed):
-    fit_rows, valid_rows = protocol.split(seed)
-    X_fit, X_valid = (_safe_indexing(protocol.X_train, rows) for rows in (fit_rows, valid_rows))
-    Y_fit, Y_valid = protocol.Y_train[fit_rows], protocol.Y_train[valid_rows]
     estimator = set_random_states(clone(estimator), seed)
     base_memory = peak_memory() if protocol.measure_memory else np.nan
     start = time.perf_counter()
-    estimator = fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid)
+    estimator, held_out = _fit(protocol, estimator, seed)
     fit_time = time.perf_counter() - start
+    n_labels = protocol.Y_train.shape[1]
     start = time.perf_counter()
-    P_test = label_probabilities(estimator, protocol.X_test, Y_fit.shape[1])
+    P_test = label_probabilities(estimator, protocol.X_test, n_labels)
     predict_time = time.perf_counter() - start
-    P_valid = label_probabilities(estimator, X_valid, Y_fit.shape[1])
     peak = peak_memory() if protocol.measure_memory else np.nan
-    scores = {
-        decision: _score(protocol, decision, (Y_valid, P_valid), Y_fit, P_test)
-        for decision in protocol.decisions
-    }
+    if held_out is None:
+        rules = _last_step(estimator).decision_rules_
+    else:
+        rules = _tuned_rules(protocol, estimator, *held_out)
     return {
-        "scores": scores,
+        "scores": {name: _score(protocol, rules[name], P_test) for name in protocol.decisions},
         "fit_time": fit_time,
         "predict_time": predict_time,
         "peak_memory": peak,
         "base_memory": base_memory,
+    }
+
+
+def _fit(protocol, estimator, seed):
+    """Fit, and return the rows that were set aside: none of those for who tunes on all rows."""
+    if tunes_on_all_rows(_last_step(estimator)):
+        return estimator.fit(protocol.X_train, protocol.Y_train), None
+    fit_rows, valid_rows = protocol.split(seed)
+    X_fit, X_valid = (_safe_indexing(protocol.X_train, rows) for rows in (fit_rows, valid_rows))
+    Y_fit, Y_valid = protocol.Y_train[fit_rows], protocol.Y_train[valid_rows]
+    return fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid), (Y_fit, X_valid, Y_valid)
+
+
+def _last_step(estimator):
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def tunes_on_all_rows(classifier):
+    """Whether a classifier tunes its decisions itself, on out-of-fold scores of all rows."""
+    return getattr(classifier, "_tunes_on_all_rows", False)
+
+
+def _tuned_rules(protocol, estimator, Y_fit, X_valid, Y_valid):
+    P_valid = label_probabilities(estimator, X_valid, Y_fit.shape[1])
+    return {
+        decision: fit_decision_rules(
+            Y_valid, P_valid, Y_train=Y_fit, decision=decision, metrics=protocol.metrics
+        )
+        for decision in protocol.decisions
     }
 
 
@@ -152,7 +178,7 @@ def set_random_states(estimator, seed):
 
 def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
     """Fit; hand the validation rows to a classifier that would otherwise split off its own."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    last = _last_step(estimator)
     if not has_fit_parameter(last, "X_val"):
         return estimator.fit(X, Y)
     if last is estimator:
@@ -174,12 +200,11 @@ def label_probabilities(estimator, X, n_labels):
     return scores if method == "predict_proba" else expit(scores)
 
 
-def _score(protocol, decision, valid, Y_fit, P_test):
-    """Test scores of the rules of one decision, each tuned for its metric on validation rows."""
-    rules = fit_decision_rules(*valid, Y_train=Y_fit, decision=decision, metrics=protocol.metrics)
+def _score(protocol, rules, P_test):
+    """Test scores of the rules of one decision, each tuned for its metric."""
     return {
-        metric: score(protocol.Y_test, rule.decide(P_test).astype(np.int32), metric)
-        for metric, rule in rules.items()
+        metric: score(protocol.Y_test, rules[metric].decide(P_test).astype(np.int32), metric)
+        for metric in protocol.metrics
     }
 
 

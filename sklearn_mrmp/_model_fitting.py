@@ -1,10 +1,10 @@
-"""From rows and a label graph to a `LabelModel`: encoder, linear path, shortlists, networks.
+"""From rows and a label graph to a `LabelModel`: encoder, paths, shortlists, networks.
 
 Puts the trainings of one fit in order; each step lives in a module of its own. Knows the flat
 hyperparameters of `MrMPClassifier`; nothing of validation, targets or thresholds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -13,6 +13,8 @@ from sklearn_mrmp._batches import TokenDataset
 from sklearn_mrmp._label_centroids import LabelCentroids
 from sklearn_mrmp._label_model import LabelModel
 from sklearn_mrmp._linear_path import LinearPath
+from sklearn_mrmp._linear_solver import frequency_intercepts
+from sklearn_mrmp._neighbor_path import NeighborPath
 from sklearn_mrmp._parameters import resolve_auto
 from sklearn_mrmp._shortlist import shortlist_size, training_shortlist
 from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
@@ -61,36 +63,81 @@ class ModelFitting:
         model : LabelModel
             Its last net is ``interrupted_`` when the user stopped the training.
         """
+        model = self.with_paths(self.make_encoder().fit(train[0]), train, valid)
+        self.train_members(model, train, valid)
+        if n_epochs_done(model.nets[-1]):
+            model.tune(*valid)
+        return model
+
+    def make_encoder(self):
+        """Return an unfitted encoder of rows."""
+        kind = SequenceTokens if self.input_type == "sequence" else FeatureTokens
+        return kind(self.params["max_tokens"])
+
+    def with_paths(self, encoder, train, valid, like=None):
+        """Fit the paths, and choose the size of shortlists.
+
+        Parameters
+        ----------
+        encoder : FeatureTokens or SequenceTokens
+            Fitted.
+        train, valid : tuple of (X, csr_array)
+            Rows and 0/1 labels.
+        like : LabelModel, default=None
+            Take penalty, power and size from this model instead of choosing them.
+
+        Returns
+        -------
+        model : LabelModel
+            Without networks.
+        """
+        self._check_shortlist()
+        bags = encoder.bag(train[0]), encoder.bag(valid[0])
+        model = LabelModel(encoder, [], log_odds=frequency_intercepts(train[1]))
+        if like is not None:
+            model.linear, model.neighbors = self._refitted_paths(like, bags[0], train[1])
+            model.n_candidates = like.n_candidates
+            model.outside_weights = like.outside_weights
+            return model
+        if self.params["linear_path"]:
+            model.linear = make_linear_path(bags[0], train[1].shape[1])
+            model.linear.fit(bags[0], train[1], bags[1], valid[1])
+        if self.params["neighbor_path"]:
+            model.neighbors = NeighborPath().fit(bags[0], train[1], bags[1], valid[1])
+        if self.params["linear_path"] and self.params["label_shortlist"] is not None:
+            model.tune_outside(*valid)
+            size = self.params["label_shortlist"]
+            model.n_candidates = shortlist_size(size, model, bags[1], valid[1])
+        return model
+
+    def _check_shortlist(self):
         if not self.params["linear_path"] and isinstance(self.params["label_shortlist"], Integral):
             raise ValueError(
                 f"label_shortlist={self.params['label_shortlist']} needs linear_path=True, which "
                 "names the labels of the list; use label_shortlist=None without it."
             )
-        encoder = self._make_encoder().fit(train[0])
-        linear = n_candidates = None
-        if self.params["linear_path"]:
-            bags = encoder.bag(train[0]), encoder.bag(valid[0])
-            linear = make_linear_path(bags[0], train[1].shape[1])
-            linear.fit(bags[0], train[1], bags[1], valid[1])
-            n_candidates = shortlist_size(self.params["label_shortlist"], linear, bags[1], valid[1])
-        model = LabelModel(encoder, [], linear, n_candidates)
+
+    def train_members(self, model, train, valid, stage="train"):
+        """Train the networks of a model; the last one says whether the user stopped it."""
         datasets = self._dataset(model, *train), self._dataset(model, *valid)
         for member in range(self.params["n_members"]):
-            net = self._train(model, *datasets, member, "train")
+            net = self._train(model, *datasets, member, stage)
             if net.interrupted_ and model.nets and not n_epochs_done(net):
                 model.nets[-1].interrupted_ = True  # the members before it will do
                 break
             model.nets.append(net)
             if net.interrupted_:
                 break
-        if n_epochs_done(model.nets[-1]):
-            model.tune(*valid)
-        return model
 
-    def refit_linear(self, model, X, Y):
-        """Fit the linear path anew on all rows: it takes seconds, and more rows help."""
-        if model.linear is not None:
-            model.linear = model.linear.refit(model.encoder.bag(X), Y)
+    def refit_paths(self, model, X, Y):
+        """Fit the paths anew on all rows: it takes seconds, and more rows help."""
+        bag = model.encoder.bag(X)
+        model.linear, model.neighbors = self._refitted_paths(model, bag, Y)
+        model.log_odds = frequency_intercepts(Y)
+
+    @staticmethod
+    def _refitted_paths(model, bag, Y):
+        return (None if p is None else p.refit(bag, Y) for p in (model.linear, model.neighbors))
 
     def refit(self, model, X, Y):
         """Train every member anew on all rows, for the number of epochs that was best for it.
@@ -100,9 +147,8 @@ class ModelFitting:
         model : LabelModel
             A new one; its last net is ``interrupted_`` when the user stopped the training.
         """
-        encoder = self._make_encoder().fit(X)
-        linear = None if model.linear is None else model.linear.refit(encoder.bag(X), Y)
-        new = LabelModel(encoder, [], linear, model.n_candidates, model.weights)
+        new = replace(model, encoder=self.make_encoder().fit(X), nets=[])
+        self.refit_paths(new, X, Y)
         dataset = self._dataset(new, X, Y)
         for member, net in enumerate(model.nets):
             n_stop = best_epoch(net, self.params["early_stopping"])
@@ -110,10 +156,6 @@ class ModelFitting:
             if new.nets[-1].interrupted_:
                 break
         return new
-
-    def _make_encoder(self):
-        kind = SequenceTokens if self.input_type == "sequence" else FeatureTokens
-        return kind(self.params["max_tokens"])
 
     def _dataset(self, model, X, Y):
         shortlist = None

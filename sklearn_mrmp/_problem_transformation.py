@@ -59,6 +59,8 @@ class TunedBinaryRelevance(BaseMultilabelClassifier):
         none is better.
     start : float, default=1.0
         The first value; one of `strengths`.
+    refit : bool, default=False
+        Whether to fit on all rows in the end.
     random_state : int, RandomState instance or None, default=None
         Draws held-out rows where none are given.
 
@@ -82,10 +84,12 @@ class TunedBinaryRelevance(BaseMultilabelClassifier):
         self,
         strengths=(0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
         start=1.0,
+        refit=False,
         random_state=None,
     ):
         self.strengths = strengths
         self.start = start
+        self.refit = refit
         self.random_state = random_state
 
     def fit(self, X, y, *, X_val=None, y_val=None):
@@ -105,13 +109,20 @@ class TunedBinaryRelevance(BaseMultilabelClassifier):
         self : TunedBinaryRelevance
         """
         X, Y = self._validate_fit(X, y)
+        train, valid = (X, Y), None
         if X_val is None:
-            X, X_val, Y, Y_val = train_test_split(
-                X, Y, test_size=0.1, random_state=self.random_state
-            )
+            parts = train_test_split(X, Y, test_size=0.1, random_state=self.random_state)
+            train, valid = parts[::2], parts[1::2]
         else:
-            X_val, Y_val = self._validate_holdout(X_val, y_val)
-        truth = Y_val.toarray().ravel()
+            valid = self._validate_holdout(X_val, y_val)
+        self.C_, self.estimator_ = self._climb(train, valid)
+        if self.refit:
+            self.estimator_ = clone(self.estimator_).fit(X, Y)
+        return self
+
+    def _climb(self, train, valid):
+        """Go from the first strength to better neighbours while there are any."""
+        truth = valid[1].toarray().ravel()
         models = {}
 
         def quality(place):
@@ -119,16 +130,15 @@ class TunedBinaryRelevance(BaseMultilabelClassifier):
                 return -np.inf
             if place not in models:
                 model = LogisticRegression(C=self.strengths[place], max_iter=1000)
-                model = OneVsRestClassifier(model).fit(X, Y)
-                P = label_scores(model, X_val, Y.shape[1], "predict_proba")
+                model = OneVsRestClassifier(model).fit(*train)
+                P = label_scores(model, valid[0], train[1].shape[1], "predict_proba")
                 models[place] = average_precision_score(truth, P.ravel()), model
             return models[place][0]
 
         place = self.strengths.index(self.start)
         while (beside := max((place - 1, place, place + 1), key=quality)) != place:
             place = beside
-        self.C_, self.estimator_ = self.strengths[place], models[place][1]
-        return self
+        return self.strengths[place], models[place][1]
 
     def _label_probabilities(self, X):
         return label_scores(self.estimator_, X, len(self.label_names_), "predict_proba")

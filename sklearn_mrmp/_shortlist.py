@@ -145,10 +145,3 @@ def blocks(n_samples, n_labels):
     size = max(1, _BLOCK_FLOATS // max(n_labels, 1))
     for start in range(0, n_samples, size):
         yield slice(start, min(start + size, n_samples))
-
-
-def evenly_spaced(n_samples, n_most):
-    """Row numbers: all, or `n_most` of them at equal distances."""
-    if n_samples <= n_most:
-        return np.arange(n_samples)
-    return np.linspace(0, n_samples - 1, n_most).astype(np.intp)

@@ -103,7 +103,7 @@ class SparseNeighbors:
         if own_start is not None:
             own = np.arange(queries.shape[0])
             distances[own, own_start + own] = np.inf
-        return _smallest(distances, self.n_neighbors)
+        return smallest_columns(distances, self.n_neighbors)
 
     def _distances(self, queries, sizes, products):
         """Turn inner products into numbers that order the stored rows as their distances do."""
@@ -127,7 +127,7 @@ def _row_sizes(X):
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-def _smallest(distances, k):
+def smallest_columns(distances, k):
     """Columns of the `k` smallest values of each row, ordered by value, then by column."""
     bound = np.partition(distances, k - 1, axis=1)[:, k - 1]
     rows, columns = np.nonzero(distances <= bound[:, None])

@@ -278,6 +278,11 @@ default="optimal"
         """The metric on the rows used for tuning."""
         return self._rule().validation_score
 
+    @property
+    def _tunes_on_all_rows(self):
+        """Whether `compare_classifiers` can leave the decisions to this object."""
+        return not self._is_prefit() and hasattr(self.estimator, "predict_proba")
+
     def _rule(self):
         name = self._decision_name()
         if self.metric not in METRICS:

@@ -77,6 +77,7 @@ def make_clf(*callbacks, **options):
         "batch_size": 16,
         "lr": 0.01,
         "linear_path": False,  # what is kept is the network's
+        "neighbor_path": False,
         "random_state": 0,
     }
     return MrMPClassifier(**{**tiny, **options}, callbacks=list(callbacks))

@@ -93,7 +93,8 @@ class TestFit:
 
     def test_early_stopping_returns_to_the_best_weights(self, related):
         X, Y = related
-        clf = make_clf(lr=0.1, lr_schedule="constant", max_epochs=30, patience=2, linear_path=False)
+        options = {"lr": 0.1, "lr_schedule": "constant", "max_epochs": 30, "patience": 2}
+        clf = make_clf(**options, linear_path=False, neighbor_path=False)
         clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         losses = [epoch["valid_loss"] for epoch in clf.history_]
         assert clf.n_iter_ < 30
@@ -446,12 +447,13 @@ class TestComposition:
         threads = joblib.Parallel(n_jobs=2)(joblib.delayed(torch.get_num_threads)() for _ in "ab")
         assert sum(threads) <= max(2, joblib.cpu_count())
 
-    def test_pickle_does_not_grow_with_the_number_of_rows(self, related):
+    def test_pickle_without_neighbours_does_not_grow_with_the_number_of_rows(self, related):
         X, Y = related
         sizes = []
         for repeats in (10, 30):
             buffer = io.BytesIO()
-            clf = make_clf().fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
+            clf = make_clf(neighbor_path=False)
+            clf.fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
             joblib.dump(clf, buffer)
             sizes.append(buffer.tell())
         assert sizes[1] < sizes[0] + 1000

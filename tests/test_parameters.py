@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._parameters import paper_settings, resolve_auto
-from sklearn_mrmp._shortlist import evenly_spaced
+from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._tokens import TokenRows
 
 

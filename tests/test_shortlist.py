@@ -115,13 +115,13 @@ def many():
 
 
 class TestClassifier:
-    def test_labels_outside_the_list_have_the_linear_probability(self, many):
+    def test_labels_outside_the_list_have_the_probability_of_the_paths(self, many):
         X, Y, X_test, _ = many
         clf = MrMPClassifier(**TINY, label_shortlist=6).fit(X, Y)
         P = clf.predict_proba(X_test)
         model = clf._model
-        linear = 1 / (1 + np.exp(-model.linear.logits(model.encoder.bag(X_test))))
-        same = np.isclose(P, linear, rtol=1e-4)
+        paths = 1 / (1 + np.exp(-model.logits(model.encoder.bag(X_test))))
+        same = np.isclose(P, paths, rtol=1e-4)
         assert ((~same).sum(axis=1) <= 6).all()
         assert (~same).any()
 

@@ -97,22 +97,26 @@ def complete_mrmp(classifier):
     is_sequence = type(encoder).__name__ == "SequenceTokens"
     require(classifier.input_type_ == ("sequence" if is_sequence else "features"), "input type")
     require(is_sequence or tokens == classifier.n_features_in_, "features and tokens")
-    if model.linear is not None:
-        require(model.linear.shape == (tokens, n_labels), "linear path and labels")
-        k = model.n_candidates
-        require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
+    for path in (model.linear, model.neighbors):
+        require(path is None or path.shape == (tokens, n_labels), "paths and labels")
+    is_odds = model.log_odds is None or is_vector(model.log_odds, n_labels, "f")
+    require(is_odds and (not model.has_paths or model.log_odds is not None), "label frequencies")
+    k = model.n_candidates
+    require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
 
 
 def complete_label_model(model):
     """Check the parts of a model."""
-    kinds = [type(part).__name__ for part in (model.encoder, model.linear, *model.nets)]
+    parts = (model.encoder, model.linear, model.neighbors, *model.nets)
+    kinds = [type(part).__name__ for part in parts]
     require(kinds[0] in ("FeatureTokens", "SequenceTokens"), "an encoder")
     require(kinds[1] in ("LinearPath", "LabelCentroids", "NoneType"), "a linear path")
-    require(isinstance(model.nets, list) and set(kinds[2:]) == {"MrMPNet"}, "networks")
+    require(kinds[2] in ("NeighborPath", "NoneType"), "a neighbour path")
+    require(isinstance(model.nets, list) and set(kinds[3:]) == {"MrMPNet"}, "networks")
     require(model.n_candidates is None or model.linear is not None, "shortlist and linear path")
-    weights = model.weights
-    is_pair = isinstance(weights, tuple) and len(weights) == 2
-    require(is_pair and all(isinstance(weight, float) for weight in weights), "weights of votes")
+    for weights in (model.weights, model.outside_weights):
+        is_four = isinstance(weights, tuple) and len(weights) == 4
+        require(is_four and all(isinstance(w, float) for w in weights), "weights of votes")
 
 
 def complete_linear_path(path):
@@ -129,6 +133,16 @@ def complete_label_centroids(path):
     n_features, n_labels = path.centroids_.shape
     require(is_vector(path.log_odds_, n_labels, "f"), "frequencies of labels")
     require(is_vector(path.calibration_, 3, "f"), "calibration of labels")
+    _check_representation(path.features_, n_features)
+
+
+def complete_neighbor_path(path):
+    """Check that rows, their labels, frequencies and features have the sizes of each other."""
+    require(is_matrix(path.columns_) and path.columns_.dtype == np.float32, "remembered rows")
+    n_features, n_rows = path.columns_.shape
+    is_sparse = type(path.labels_) is sp.csr_array and path.labels_.dtype == np.float32
+    require(is_sparse and path.labels_.shape[0] == n_rows > 0, "labels of remembered rows")
+    require(is_vector(path.log_odds_, path.labels_.shape[1], "f"), "frequencies of labels")
     _check_representation(path.features_, n_features)
 
 

@@ -77,6 +77,17 @@ OWN_PARTS = (
         complete=hooks.complete_label_centroids,
     ),
     Part(
+        "sklearn_mrmp._neighbor_path:NeighborPath",
+        {
+            "features_": "LinearFeatures",
+            "columns_": "csr_array|ndarray",
+            "labels_": "csr_array",
+            "log_odds_": "ndarray",
+            "power_": "float",
+        },
+        complete=hooks.complete_neighbor_path,
+    ),
+    Part(
         "sklearn_mrmp._linear_features:LinearFeatures",
         {
             "kind_": "str",

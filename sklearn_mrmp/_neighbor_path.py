@@ -1,0 +1,155 @@
+"""The neighbour path: a row's labels as those of the most similar training rows vote for them.
+
+It takes seconds, remembers what a linear model has to smooth away (rows that occur almost twice,
+label sets that occur together), and its errors are its own: it votes beside the network and the
+linear path. Same methods as `LinearPath`. Knows the representation, numpy and scipy.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, logit
+from sklearn.utils import gen_batches
+
+from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
+from sklearn_mrmp._linear_solver import frequency_intercepts
+from sklearn_mrmp._row_choice import evenly_spaced
+from sklearn_mrmp._sparse_neighbors import smallest_columns
+
+_N_NEIGHBORS = 50
+# How much more the nearest rows count; held-out rows choose.
+_POWERS = (2.0, 4.0, 8.0, 16.0)
+# The frequency of a label counts like one more neighbour of this similarity.
+_PRIOR_WEIGHT = 0.3
+# Rows remembered, and rows that choose the power: at most so many, at equal distances. Of dense
+# rows no more than have this many values.
+_MOST_ROWS = 50_000
+_MOST_DENSE_VALUES = 2**23
+_ROWS_TO_CHOOSE = 2_000
+# Similarities held at once.
+_BLOCK_CELLS = 2**22
+
+
+class NeighborPath:
+    """Vote of the training rows with the highest cosines, in the representation of linear models.
+
+    A neighbour of similarity s weighs ``s_1 (s / s_1)^power``, s_1 being that of the nearest; the
+    probability of a label is the weighted share of neighbours that have it, its frequency counting
+    as one more neighbour.
+
+    Attributes
+    ----------
+    columns_ : csr_array or ndarray of shape (n_features, n_rows), float32
+        The remembered rows as columns of length 1.
+    labels_ : csr_array of shape (n_rows, n_labels), float32
+        Their labels.
+    log_odds_ : ndarray of shape (n_labels,), float32
+        Smoothed frequencies of the labels.
+    power_ : float
+        How much more the nearest rows count.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._base import as_csr
+    >>> from sklearn_mrmp.datasets import make_related_labels
+    >>> X, Y, _ = make_related_labels(200, 5, n_features=40, random_state=0)
+    >>> X, Y = as_csr(X), as_csr(Y)
+    >>> NeighborPath().fit(X[:150], Y[:150], X[150:], Y[150:]).logits(X[150:]).shape
+    (50, 5)
+    """
+
+    def fit(self, X, Y, X_valid, Y_valid):
+        """Remember training rows and let held-out ones choose the power.
+
+        Parameters
+        ----------
+        X, X_valid : csr_array of shape (n_samples, n_features)
+            Rows, canonical.
+        Y, Y_valid : csr_array of shape (n_samples, n_labels)
+            0/1 labels.
+
+        Returns
+        -------
+        self : NeighborPath
+        """
+        self._remember(X, Y)
+        chosen = evenly_spaced(X_valid.shape[0], _ROWS_TO_CHOOSE)
+        losses = np.zeros(len(_POWERS))
+        for rows in self._blocks(len(chosen)):
+            near = self._nearest(X_valid[chosen[rows]])
+            truth = Y_valid[chosen[rows]]
+            losses += [_log_loss(self._vote(*near, power), truth) for power in _POWERS]
+        self.power_ = _POWERS[int(np.argmin(losses))]
+        return self
+
+    def refit(self, X, Y):
+        """Remember other rows, with the power that was chosen; returns a new object."""
+        path = NeighborPath()
+        path._remember(X, Y)
+        path.power_ = self.power_
+        return path
+
+    def _remember(self, X, Y):
+        self.features_ = LinearFeatures().fit(X)
+        self.log_odds_ = frequency_intercepts(Y)
+        is_dense = self.features_.kind_ == "measurements"
+        n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]) if is_dense else _MOST_ROWS
+        chosen = evenly_spaced(X.shape[0], max(n_most, 1))
+        self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
+        columns = self._present(X[chosen]).T
+        self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
+
+    def _present(self, X):
+        return unit_rows(self.features_.transform(X))
+
+    @property
+    def shape(self):
+        """Number of features and of labels."""
+        return self.columns_.shape[0], self.labels_.shape[1]
+
+    def logits(self, X):
+        """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
+        Z = np.empty((X.shape[0], self.labels_.shape[1]), dtype=np.float32)
+        for rows in self._blocks(X.shape[0]):
+            Z[rows] = self._vote(*self._nearest(X[rows]), self.power_)
+        return Z
+
+    def _blocks(self, n_samples):
+        widest = max(*self.labels_.shape, 1)
+        return gen_batches(n_samples, max(1, _BLOCK_CELLS // widest))
+
+    def _nearest(self, X):
+        """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""
+        queries = self._present(X)
+        if sp.issparse(self.columns_):
+            products = (queries @ self.columns_).toarray()
+        else:
+            products = _steady_product(queries.toarray(), self.columns_)
+        k = min(_N_NEIGHBORS, products.shape[1])
+        nearest = smallest_columns(-products, k)
+        return np.take_along_axis(products, nearest, axis=1), nearest
+
+    def _vote(self, similarities, nearest, power):
+        weights = np.maximum(similarities, 0.0)
+        strongest = weights[:, :1]
+        weights = strongest * np.divide(
+            weights, strongest, out=np.zeros_like(weights), where=strongest > 0
+        ) ** np.float32(power)
+        n_samples, k = weights.shape
+        starts = np.arange(0, weights.size + 1, k)
+        shape = (n_samples, self.labels_.shape[0])
+        votes = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape) @ self.labels_
+        shares = votes.toarray() + np.float32(_PRIOR_WEIGHT) * expit(self.log_odds_)
+        shares /= weights.sum(axis=1, keepdims=True) + np.float32(_PRIOR_WEIGHT)
+        return logit(shares)
+
+
+def _steady_product(rows, columns):
+    """``rows @ columns``, row by row: in a product of matrices a row's place changes its bits."""
+    products = np.empty((len(rows), columns.shape[1]), dtype=np.float32)
+    for row, out in zip(rows, products, strict=True):
+        np.matmul(row, columns, out=out)
+    return products
+
+
+def _log_loss(Z, Y):
+    return np.logaddexp(0, Z).sum(dtype=np.float64) - Y.multiply(Z).sum()

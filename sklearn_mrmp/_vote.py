@@ -1,0 +1,125 @@
+"""Votes of several models for the labels of some rows, and the weights that suit them best.
+
+The log odds of a label are a sum of the voters' logits, each with one weight for all labels, and of
+the label's own log odds: a weight below zero there undoes that every voter has counted the label's
+frequency. numpy and scipy only.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+# Held-out rows count as if this many entries had already spoken for equal weights.
+_PRIOR_ENTRIES = 20.0
+_VOTER_BOUNDS, _LOG_ODDS_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Logits of some rows by each voter; None where there is no such voter.
+
+    Attributes
+    ----------
+    networks : ndarray of shape (n_samples, n_labels) or (n_samples, k)
+        Mean of the networks, for all labels or for the `candidates`.
+    linear, neighbors : ndarray of shape (n_samples, n_labels)
+        The paths.
+    log_odds : ndarray of shape (n_labels,) or (n_samples, n_labels)
+        Frequencies of the labels.
+    candidates : ndarray of shape (n_samples, k)
+        Labels the networks have decoded; None is all.
+    """
+
+    networks: np.ndarray | None
+    linear: np.ndarray | None = None
+    neighbors: np.ndarray | None = None
+    log_odds: np.ndarray | None = None
+    candidates: np.ndarray | None = None
+
+    @property
+    def voters(self):
+        """Logits in the order of the weights."""
+        return self.networks, self.linear, self.neighbors, self.log_odds
+
+    def without_networks(self):
+        """Return the votes of the paths, for all labels."""
+        return replace(self, networks=None, candidates=None)
+
+    def shortlisted(self):
+        """Return the votes of all for the labels that the networks have decoded."""
+        if self.candidates is None:
+            return self
+        linear, neighbors = (
+            None if Z is None else np.take_along_axis(Z, self.candidates, axis=1)
+            for Z in (self.linear, self.neighbors)
+        )
+        log_odds = None if self.log_odds is None else self.log_odds[self.candidates]
+        return Votes(self.networks, linear, neighbors, log_odds)
+
+
+def weighted(votes, weights):
+    """Weighted sum of the logits of all voters, float32.
+
+    Examples
+    --------
+    >>> votes = Votes(np.float32([[1, 2]]), linear=np.float32([[2, 0]]))
+    >>> weighted(votes, (1.0, 0.5, 0.0, 0.0)).tolist()
+    [[2.0, 2.0]]
+    """
+    parts = [
+        np.float32(weight) * Z
+        for weight, Z in zip(weights, votes.voters, strict=True)
+        if Z is not None
+    ]
+    return sum(parts[1:], parts[0])
+
+
+def best_weights(evidence):
+    """Weights of the voters with the smallest log loss; a convex problem.
+
+    A few rows must not decide alone: the loss is that of the held-out entries plus a pull towards
+    equal weights that is worth `_PRIOR_ENTRIES` of them.
+
+    Parameters
+    ----------
+    evidence : iterable of (Votes, ndarray)
+        Votes for rows that no voter was fitted on, and the 0/1 truth of the same shape.
+
+    Returns
+    -------
+    weights : tuple of float
+        Weights of networks, linear path, neighbours and log odds; 0 for voters that are not there.
+    """
+    logits, truth = _flattened(evidence)
+    present = [place for place, z in enumerate(logits) if z is not None]
+    n_voters = sum(place < 3 for place in present)
+    start = np.array([1 / n_voters if place < 3 else 0.0 for place in present])
+    bounds = [_VOTER_BOUNDS if place < 3 else _LOG_ODDS_BOUNDS for place in present]
+    logits = [logits[place] for place in present]
+
+    def loss(w):
+        z = sum(weight * part for weight, part in zip(w, logits, strict=True))
+        error, pull = expit(z) - truth, w - start
+        value = np.logaddexp(0, z).sum() - z @ truth
+        gradient = np.array([error @ part for part in logits]) + _PRIOR_ENTRIES * pull
+        return value + _PRIOR_ENTRIES / 2 * (pull @ pull), gradient
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    weights = np.zeros(4)
+    weights[present] = found.x
+    return tuple(float(weight) for weight in weights)
+
+
+def _flattened(evidence):
+    """Logits of each voter for all entries, float64, or None; and the truth."""
+    voters, truths = [[], [], [], []], []
+    for votes, truth in evidence:
+        truths.append(truth.ravel())
+        for kept, Z in zip(voters, votes.voters, strict=True):
+            kept.append(None if Z is None else np.broadcast_to(Z, truth.shape).ravel())
+    logits = [
+        None if parts[0] is None else np.concatenate(parts).astype(np.float64) for parts in voters
+    ]
+    return logits, np.concatenate(truths).astype(np.float64)

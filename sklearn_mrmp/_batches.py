@@ -137,8 +137,9 @@ def padded(rows):
     Returns
     -------
     batch : dict
-        ``tokens`` (B, T) int64, ``values`` (B, T) float32 if there are any, and ``mask`` (B, T)
-        bool where padding was needed. T is at least 1, so that empty rows have a place.
+        ``tokens`` (B, T) int64, ``values`` (B, T) float32 if there are any, and ``mask`` (B, T):
+        bool where padding was needed, or the weights of tokens, float32, −inf at padding. T is at
+        least 1, so that empty rows have a place.
     """
     lengths = rows.lengths
     width = max(int(lengths.max(initial=0)), 1)
@@ -146,12 +147,14 @@ def padded(rows):
     batch = {"tokens": _filled(mask, rows.tokens)}
     if rows.values is not None:
         batch["values"] = _filled(mask, rows.values)
-    if not mask.all():
+    if rows.weights is not None:
+        batch["mask"] = _filled(mask, rows.weights, padding=-np.inf)
+    elif not mask.all():
         batch["mask"] = torch.from_numpy(mask)
     return batch
 
 
-def _filled(mask, entries):
-    out = np.zeros(mask.shape, dtype=entries.dtype)
+def _filled(mask, entries, padding=0):
+    out = np.full(mask.shape, padding, dtype=entries.dtype)
     out[mask] = entries
     return torch.from_numpy(out)

@@ -72,7 +72,8 @@ class ModelFitting:
     def make_encoder(self):
         """Return an unfitted encoder of rows."""
         kind = SequenceTokens if self.input_type == "sequence" else FeatureTokens
-        return kind(self.params["max_tokens"])
+        # The paper's attention knows nothing of how rare a word is.
+        return kind(self.params["max_tokens"], weighted=self.params["architecture"] == "default")
 
     def with_paths(self, encoder, train, valid, like=None):
         """Fit the paths, and choose the size of shortlists.

@@ -5,7 +5,6 @@ module of its own; this one puts them together.
 """
 
 import warnings
-from numbers import Real
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -14,16 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_mrmp._base import BaseMultilabelClassifier
 from sklearn_mrmp._checkpoint import CheckpointRun
 from sklearn_mrmp._cross_fitting import cross_fit
-from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._held_out import check_held_out, fold_rows, split_rows
 from sklearn_mrmp._interrupt import inside_search
 from sklearn_mrmp._memory import DECISION_ENTRIES
 from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
-from sklearn_mrmp._parameters import CONSTRAINTS, DECISIONS, paper_settings
+from sklearn_mrmp._operating_points import decide, rows_to_tune_on, tune_operating_points
+from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
-from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp._text import is_token_sequence
-from sklearn_mrmp._thresholds import METRICS
 
 
 class MrMPClassifier(BaseMultilabelClassifier):
@@ -92,7 +90,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
     relation_loss : float, default=0.001
         Weight of the relational loss, which aligns pulling labels; 0 turns it off.
     max_epochs : int or "auto", default="auto"
-        Passes over the training rows; ``"auto"`` takes about 2,500 steps, within 15 and 30
+        Passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and 30
         passes.
     batch_size : int, default=32
         Rows per step.
@@ -342,7 +340,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         -------
         self : MrMPClassifier
         """
-        self._check_holdout(X_val, y_val)
+        check_held_out(X_val, y_val, self.cv, self.refit)
         self.input_type_ = self._resolve_input_type(X)
         X, Y = self._validate_fit(X, y, **self._type_checks())
         checkpoints = CheckpointRun(self.checkpoint_dir)
@@ -350,7 +348,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         if self.cv is None:
             train, valid = self._split(X, Y, X_val, y_val, random_state)
         else:
-            train, folds = (X, Y), self._make_folds(Y, random_state)
+            train, folds = (X, Y), fold_rows(Y.shape[0], self.cv, random_state)
         self.label_graph_ = self._learn_graph(train[1])
         given = (None, None) if X_val is None else valid
         checkpoints.claim(
@@ -366,8 +364,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             if self.cv is not None:
                 return self._fit_folds(fitting, X, Y, folds)
             self._keep(fitting.fit(train, valid))
-            n_rows = max(1, DECISION_ENTRIES // Y.shape[1])
-            chosen = evenly_spaced(valid[1].shape[0], n_rows)
+            chosen = rows_to_tune_on(*valid[1].shape)
             P = self._model.probabilities(valid[0][chosen])
             self._tune_decisions(valid[1][chosen], P, train[1])
             if X_val is None:
@@ -389,24 +386,6 @@ class MrMPClassifier(BaseMultilabelClassifier):
         others = np.setdiff1d(np.arange(Y.shape[0]), result.rows)
         self._tune_decisions(Y[result.rows], result.P, Y[others] if len(others) else None)
         return self
-
-    def _check_holdout(self, X_val, y_val):
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together.")
-        if self.cv is None:
-            return
-        for name, unused in (("X_val", X_val is None), ("refit=True", not self.refit)):
-            if not unused:
-                raise ValueError(
-                    f"{name} has no place beside cv={self.cv}: every row is held out once and "
-                    "trained on otherwise. Leave one of them out."
-                )
-
-    def _make_folds(self, Y, random_state):
-        """Row numbers of the folds; random, since label sets are too many to stratify."""
-        if Y.shape[0] < self.cv:
-            raise ValueError(f"cv={self.cv} folds need as many rows; got n_samples={Y.shape[0]}.")
-        return np.array_split(random_state.permutation(Y.shape[0]), self.cv)
 
     def _keep(self, model):
         """Take a trained model, or what is there of an interrupted one."""
@@ -437,18 +416,10 @@ class MrMPClassifier(BaseMultilabelClassifier):
         return {"dtype": "numeric"} if self.input_type_ == "sequence" else {}
 
     def _split(self, X, Y, X_val, y_val, random_state):
-        """Training and held-out rows; random, since label sets are too many to stratify."""
+        """Training and held-out rows with their labels."""
         if X_val is not None:
             return (X, Y), self._validate_holdout(X_val, y_val, **self._type_checks())
-        n_samples = X.shape[0]
-        if n_samples < 2:
-            raise ValueError(
-                f"MrMPClassifier holds out rows to stop and to tune thresholds, so it needs at "
-                f"least 2 rows; got n_samples={n_samples}."
-            )
-        n_valid = min(max(1, round(self.validation_fraction * n_samples)), n_samples - 1)
-        order = random_state.permutation(n_samples)
-        held_out, rest = np.sort(order[:n_valid]), np.sort(order[n_valid:])
+        rest, held_out = split_rows(X.shape[0], self.validation_fraction, random_state)
         return (X[rest], Y[rest]), (X[held_out], Y[held_out])
 
     def _learn_graph(self, Y):
@@ -479,15 +450,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.thresholds_, self.decision_rules_ = {}, {}
         if self._target_encoding.kind != "multilabel":
             return  # classes of a vector target exclude each other: the largest wins
-        if Y_others is not None:  # rules need dense rows: with very many labels, fewer of them
-            n_rows = max(1, DECISION_ENTRIES // Y.shape[1])
-            Y_others = Y_others[evenly_spaced(Y_others.shape[0], n_rows)]
-        for decision in DECISIONS:
-            self.decision_rules_[decision] = fit_decision_rules(
-                Y, P, Y_train=Y_others, decision=decision
-            )
-        rules = self.decision_rules_["threshold"]
-        self.thresholds_ = {metric: float(rules[metric].threshold) for metric in METRICS}
+        self.decision_rules_, self.thresholds_ = tune_operating_points(Y, P, Y_others)
 
     @property
     def _tunes_on_all_rows(self):
@@ -514,11 +477,4 @@ class MrMPClassifier(BaseMultilabelClassifier):
             return self._model.probabilities(X)
 
     def _decide_labels(self, P):
-        if isinstance(self.threshold, Real):
-            return P >= self.threshold
-        if self.threshold not in METRICS:
-            raise ValueError(
-                f"threshold={self.threshold!r} is not a metric; use a probability or one of "
-                f"{', '.join(METRICS)}."
-            )
-        return self.decision_rules_[self.decision][self.threshold].decide(P)
+        return decide(P, self.decision_rules_, self.threshold, self.decision)

@@ -89,7 +89,7 @@ _PAPER = {
 }
 # "auto": about this many steps, but each row is seen this often at least and at most.
 _AUTO_STEPS = 2_500
-_AUTO_EPOCHS = (15, 30)
+_AUTO_EPOCHS = (12, 30)
 # "auto": about this many tokens of a row are left, and the rate is within these bounds.
 _AUTO_TOKENS_LEFT = 16
 _AUTO_FEATURE_DROPOUT = (0.1, 0.5)

@@ -1,7 +1,8 @@
 """Rows as tokens: features that are not zero, or the ids of a sequence.
 
 `FeatureTokens` and `SequenceTokens` learn from the training rows how a row becomes tokens and apply
-the same to new rows. The result, `TokenRows`, is a ragged array. numpy and scipy only.
+the same to new rows. The result, `TokenRows`, is a ragged array. Knows numpy, scipy and the
+representation of linear models.
 """
 
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._base import as_csr
+from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
 
 # Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.
 _VALUE_BOUND = 5.0
@@ -17,6 +19,9 @@ _VALUE_BOUND = 5.0
 _HUGE = 1e30
 # A spread this small relative to the mean is rounding noise: the feature is a plain indicator.
 _CONSTANT_SPREAD = 1e-6
+
+# Tokens of a smaller share of their row are weighed like this one.
+_SMALLEST_SHARE = 1e-2
 
 # Odd constants of multiplicative hashing (from the golden ratio and √3).
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -27,13 +32,15 @@ _MIX_VALUES = np.uint64(0xBB67AE8584CAA73B)
 class TokenRows:
     """Rows of different length: token ids (1 and up) and, for features, standardised values.
 
-    For sequences `unknown` is the id that stands for a word that is not known.
+    `weights` are what attention adds to a token's scores before it has learned anything. For
+    sequences `unknown` is the id that stands for a word that is not known.
     """
 
     starts: np.ndarray
     tokens: np.ndarray
     values: np.ndarray | None = None
     unknown: int | None = None
+    weights: np.ndarray | None = None
 
     def __len__(self):
         return len(self.starts) - 1
@@ -63,8 +70,7 @@ class TokenRows:
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        values = None if self.values is None else self.values[places]
-        return TokenRows(starts, self.tokens[places], values, self.unknown)
+        return self._picked(places, starts)
 
     def drop(self, rate, rng):
         """Leave out each token with probability `rate`, but never all tokens of a row.
@@ -84,8 +90,13 @@ class TokenRows:
 
     def _filtered(self, keep, row_of):
         counts = np.bincount(row_of[keep], minlength=len(self))
-        values = None if self.values is None else self.values[keep]
-        return TokenRows(np.concatenate([[0], np.cumsum(counts)]), self.tokens[keep], values)
+        return self._picked(keep, np.concatenate([[0], np.cumsum(counts)]))
+
+    def _picked(self, places, starts):
+        values, weights = (
+            None if part is None else part[places] for part in (self.values, self.weights)
+        )
+        return TokenRows(starts, self.tokens[places], values, self.unknown, weights)
 
 
 class FeatureTokens:
@@ -100,12 +111,16 @@ class FeatureTokens:
     ----------
     max_tokens : int or None
         Keep at most this many tokens of a row: those with the largest absolute values.
+    weighted : bool, default=False
+        Give the tokens of a bag weights: the logarithms of what a linear model reads (tf-idf), so
+        that attention starts with rare words and not with frequent ones.
     """
 
     positions = False
 
-    def __init__(self, max_tokens=None):
+    def __init__(self, max_tokens=None, weighted=False):
         self.max_tokens = max_tokens
+        self.weighted = weighted
 
     def fit(self, X):
         """Learn which features occur, and their mean and deviation where they do."""
@@ -121,6 +136,7 @@ class FeatureTokens:
         self.trained_ = counts > 0
         self.mean_, self.spread_ = mean * largest, spread * largest
         self.has_values_ = bool(spread.any())
+        self.features_ = LinearFeatures().fit(X)
         return self
 
     def transform(self, X):
@@ -133,6 +149,7 @@ class FeatureTokens:
             X.indptr.astype(np.int64),
             X.indices.astype(np.int64) + 1,
             self._standardised(X) if self.has_values_ else None,
+            weights=self._log_weights(X),
         )
         if keep.all():
             return rows
@@ -141,6 +158,15 @@ class FeatureTokens:
     def bag(self, X):
         """Turn a feature matrix into what a linear model reads: the matrix itself."""
         return as_csr(X)
+
+    def _log_weights(self, X):
+        """Logarithm of each entry's share of its row, 0 for one as large as the mean."""
+        if not self.weighted or self.features_.kind_ == "measurements":
+            return None
+        bag = unit_rows(self.features_.transform(X))
+        n_tokens = np.diff(X.indptr)
+        shares = np.abs(bag.data) * np.sqrt(np.repeat(n_tokens, n_tokens))
+        return np.log(np.maximum(shares, _SMALLEST_SHARE)).astype(np.float32)
 
     def _standardised(self, X):
         spread = self.spread_[X.indices]
@@ -181,20 +207,34 @@ class SequenceTokens:
     ----------
     max_tokens : int or None
         Keep at most this many tokens of a row: the first ones.
+    weighted : bool, default=False
+        Weigh tokens by the logarithm of their inverse document frequency, so that attention starts
+        with rare words and not with frequent ones.
     """
 
     positions = True
     has_values_ = False
 
-    def __init__(self, max_tokens=None):
+    def __init__(self, max_tokens=None, weighted=False):
         self.max_tokens = max_tokens
+        self.weighted = weighted
 
     def fit(self, X):
         """Learn the vocabulary size and which ids occur."""
         X = check_token_ids(X)
         self.n_tokens_ = int(X.max(initial=0)) + 1  # the last one stands for ids not seen here
         self.trained_ = np.bincount(X.ravel(), minlength=self.n_tokens_ + 1)[1:] > 0
+        n_rows = self._n_rows_with(X)
+        # As in scikit-learn's tf-idf; ids that are not known weigh like those of every row.
+        self.log_idf_ = np.log(1 + np.log((1 + len(X)) / (1 + n_rows))).astype(np.float32)
+        self.log_idf_[~self.trained_] = 0.0
         return self
+
+    def _n_rows_with(self, X):
+        """Count the rows that contain each id."""
+        ordered = np.sort(X, axis=1)
+        is_first = np.diff(ordered, axis=1, prepend=0) > 0
+        return np.bincount(ordered[is_first], minlength=self.n_tokens_ + 1)[1:]
 
     def transform(self, X):
         """Turn an id matrix into `TokenRows`."""
@@ -203,7 +243,9 @@ class SequenceTokens:
         if self.max_tokens is not None:
             present &= np.cumsum(present, axis=1) <= self.max_tokens
         starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-        return TokenRows(starts, X[present], unknown=self.n_tokens_)
+        tokens = X[present]
+        weights = self.log_idf_[tokens - 1] if self.weighted else None
+        return TokenRows(starts, tokens, unknown=self.n_tokens_, weights=weights)
 
     def bag(self, X):
         """Turn an id matrix into what a linear model reads: how often each token occurs."""

@@ -75,3 +75,12 @@ def test_validation_batches_drop_nothing():
     dataset = TokenDataset(FeatureTokens().fit(X).transform(X), sp.csr_array(np.eye(6)))
     ((batch, _),) = TokenBatches(dataset, 8, rng=None, feature_dropout=0.9)
     assert batch["tokens"].shape == (6, 20)
+
+
+def test_weights_are_the_mask_and_padding_is_minus_infinity():
+    X = sp.csr_array([[0, 1.0, 1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0], [0] * 9])
+    rows = FeatureTokens(weighted=True).fit(X).transform(X)
+    mask = padded(rows)["mask"]
+    assert mask.dtype == torch.float32
+    assert torch.isfinite(mask).tolist() == [[True, True], [True, False], [False, False]]
+    np.testing.assert_array_equal(mask[torch.isfinite(mask)], rows.weights)

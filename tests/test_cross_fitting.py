@@ -58,7 +58,7 @@ def test_decisions_are_tuned_on_all_rows(related, monkeypatch):
         sizes.append((Y.shape[0], len(P), options["Y_train"]))
         return fit_decision_rules(Y, P, **options)
 
-    monkeypatch.setattr("sklearn_mrmp._mrmp.fit_decision_rules", spy)
+    monkeypatch.setattr("sklearn_mrmp._operating_points.fit_decision_rules", spy)
     MrMPClassifier(**TINY, cv=3).fit(*related)
     n_samples = related[0].shape[0]
     assert sizes == [(n_samples, n_samples, None)] * 2

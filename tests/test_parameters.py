@@ -17,7 +17,7 @@ def rows(n_samples, length):
 AUTO = {"max_epochs": "auto", "feature_dropout": "auto", "batch_size": 32}
 
 
-@pytest.mark.parametrize(("n_samples", "epochs"), [(10, 30), (4_000, 20), (100_000, 15)])
+@pytest.mark.parametrize(("n_samples", "epochs"), [(10, 30), (4_000, 20), (100_000, 12)])
 def test_auto_epochs_see_rows_more_often_when_there_are_few(n_samples, epochs):
     assert resolve_auto(AUTO, rows(n_samples, 1))["max_epochs"] == epochs
 

@@ -135,3 +135,43 @@ def test_fingerprints_depend_on_content_alone():
     assert len(set(prints.tolist())) == 4
     values = FeatureTokens().fit(X[:2]).transform(X[:2]).fingerprints()
     assert values[0] != values[1]
+
+
+class TestWeights:
+    def test_rare_features_of_a_bag_weigh_more(self):
+        X = np.zeros((40, 12))
+        X[:, 0] = 1  # in every row
+        X[np.arange(40), 1 + np.arange(40) % 11] = 1
+        encoder = FeatureTokens(weighted=True).fit(np.vstack([X, np.ones(12)]))
+        common, rare = encoder.transform(X).weights.reshape(40, 2).T
+        assert (rare > common).all()
+
+    def test_a_row_of_equal_shares_has_no_weights_to_speak_of(self):
+        X = np.kron(np.eye(4), np.ones((3, 6)))
+        rows = FeatureTokens(weighted=True).fit(X).transform(X)
+        np.testing.assert_allclose(rows.weights, 0.0, atol=1e-6)
+
+    def test_measurements_and_the_paper_have_none(self):
+        X = np.random.default_rng(0).normal(size=(20, 5))
+        assert FeatureTokens(weighted=True).fit(X).transform(X).weights is None
+        assert FeatureTokens().fit(np.eye(9)).transform(np.eye(9)).weights is None
+        ids = np.array([[1, 2], [2, 0]])
+        assert SequenceTokens().fit(ids).transform(ids).weights is None
+
+    def test_they_stay_with_their_tokens(self):
+        rng = np.random.default_rng(0)
+        X = sp.csr_array((rng.random((30, 25)) < 0.2) * 1.0)
+        rows = FeatureTokens(weighted=True).fit(X).transform(X)
+        some = rows.take(np.array([7, 3])).drop(0.5, rng)
+        for number, row in enumerate((7, 3)):
+            whole = slice(rows.starts[row], rows.starts[row + 1])
+            known = dict(zip(rows.tokens[whole], rows.weights[whole], strict=True))
+            part = slice(some.starts[number], some.starts[number + 1])
+            assert [known[t] for t in some.tokens[part]] == some.weights[part].tolist()
+
+    def test_rare_words_of_a_sequence_weigh_more_and_unknown_ones_nothing(self):
+        ids = np.array([[1, 2, 0], [1, 3, 1], [1, 0, 0]])
+        encoder = SequenceTokens(weighted=True).fit(ids)
+        weights = encoder.transform(np.array([[1, 2, 9]])).weights
+        expected = np.log(1 + np.log([4 / 4, 4 / 2]))
+        np.testing.assert_allclose(weights, [*expected, 0.0], rtol=1e-6)

@@ -176,11 +176,13 @@ def complete_feature_tokens(encoder):
     n = encoder.n_tokens_
     require(is_vector(encoder.trained_, n, "b"), "features and which of them occur")
     require(all(is_vector(v, n, "f") for v in (encoder.mean_, encoder.spread_)), "features")
+    _check_representation(encoder.features_, n)
 
 
 def complete_sequence_tokens(encoder):
     """Check that every token id is known to occur or not."""
     require(is_vector(encoder.trained_, encoder.n_tokens_, "b"), "token ids")
+    require(is_vector(encoder.log_idf_, encoder.n_tokens_, "f"), "token ids and how rare they are")
 
 
 def complete_label_sets(model):

@@ -68,8 +68,9 @@ class MultiHeadAttention(nn.Module):
             ``queries is tokens`` is self-attention.
         tokens : Tensor of shape (B, T, d)
             Keys and values.
-        mask : bool Tensor of shape (B, T), default=None
-            True where there is a token; None when every position holds one.
+        mask : bool or float Tensor of shape (B, T), default=None
+            True where there is a token, or what is added to the scores of each token, −inf where
+            there is none; None when every position holds one.
 
         Returns
         -------
@@ -107,33 +108,34 @@ class MultiHeadAttention(nn.Module):
         k, v = F.linear(tokens, weight, bias).chunk(2, dim=-1)
         k = k * (d_model // self.n_heads) ** -0.5
         score = self._shared_weights if queries.dim() == 2 else self._row_weights
-        weights = score(queries, k, mask)  # (B, Q, H T)
-        if mask is not None:
-            v = v * mask[..., None]  # a row without tokens weighs its padding, which is zero
+        added = _added_to_scores(mask)
+        weights = score(queries, k, added)  # (B, Q, H T)
+        if added is not None:
+            v = v * (added > _NEVER)[..., None]  # a row without tokens weighs its padding: zero
         output = self.output.weight.unflatten(1, (self.n_heads, -1)).permute(1, 2, 0)
         values = self._by_row(torch.bmm(self._by_head(v), output), len(tokens))  # (B, H T, d)
         return torch.baddbmm(self.output.bias, weights, values)
 
-    def _row_weights(self, queries, k, mask):
+    def _row_weights(self, queries, k, added):
         """Weights of queries (B, Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
         (n_rows, n_tokens, d_model), k = k.shape, self._by_head(k)
         weight = self.qkv.weight[:d_model].unflatten(0, (self.n_heads, -1))  # (H, d/H, d)
         bias = self.qkv.bias[:d_model].unflatten(0, (self.n_heads, -1))[..., None]
         keys = self._by_row(torch.bmm(k, weight), n_rows)  # (B, H T, d)
         bias = torch.bmm(k, bias).view(self.n_heads, n_rows, n_tokens).transpose(0, 1)
-        if mask is not None:
-            bias = bias.masked_fill(~mask[:, None], _NEVER)  # (B, H, T)
+        if added is not None:
+            bias = bias + added[:, None]  # (B, H, T)
         scores = torch.baddbmm(bias.flatten(1)[:, None], queries, keys.transpose(1, 2))
         return torch.softmax(scores.unflatten(-1, (self.n_heads, n_tokens)), dim=-1).flatten(2)
 
-    def _shared_weights(self, queries, k, mask):
+    def _shared_weights(self, queries, k, added):
         """Weights of shared queries (Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
         n_rows, n_tokens, d_model = k.shape
         q = F.linear(queries, self.qkv.weight[:d_model], self.qkv.bias[:d_model])
         q = q.unflatten(-1, (self.n_heads, -1)).permute(1, 2, 0)  # (H, d/H, Q)
         scores = torch.bmm(self._by_head(k), q).unflatten(1, (n_rows, n_tokens))  # (H, B, T, Q)
-        if mask is not None:
-            scores = scores.masked_fill(~mask[None, ..., None], _NEVER)
+        if added is not None:
+            scores = scores + added[None, ..., None]
         weights = torch.softmax(scores, dim=2).transpose(0, 1)
         return weights.flatten(1, 2).transpose(1, 2)
 
@@ -144,6 +146,15 @@ class MultiHeadAttention(nn.Module):
     def _by_row(self, x, n_rows):
         """Map (H, B T, ·) to (B, H T, ·)."""
         return x.unflatten(1, (n_rows, -1)).transpose(0, 1).flatten(1, 2)
+
+
+def _added_to_scores(mask):
+    """Turn a mask into what it adds to scores, finite, (B, T) or None; padding gets `_NEVER`."""
+    if mask is None:
+        return None
+    if mask.dtype == torch.bool:
+        return torch.zeros(mask.shape, device=mask.device).masked_fill_(~mask, _NEVER)
+    return mask.clamp(min=_NEVER)
 
 
 class PositionwiseFeedForward(nn.Module):

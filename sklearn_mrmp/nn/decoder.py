@@ -39,8 +39,8 @@ class DecoderLayer(nn.Module):
             Label states; without a batch dimension they are the same for every row.
         z : Tensor of shape (B, T, d)
             Token states of one encoder layer.
-        mask : bool Tensor of shape (B, T), default=None
-            True where there is a token.
+        mask : bool or float Tensor of shape (B, T), default=None
+            True where there is a token, or what attention adds to its scores.
 
         Returns
         -------
@@ -83,8 +83,8 @@ class LabelFeatureDecoder(nn.Module):
             Label embeddings, u^0.
         encoder_states : list of Tensor of shape (B, T, d)
             z^1 … z^E.
-        mask : bool Tensor of shape (B, T), default=None
-            True where there is a token.
+        mask : bool or float Tensor of shape (B, T), default=None
+            True where there is a token, or what attention adds to its scores.
 
         Returns
         -------

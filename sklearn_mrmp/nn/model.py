@@ -98,8 +98,9 @@ class MrMPModule(nn.Module):
             Token ids, 0 = padding.
         values : float Tensor of shape (B, T), default=None
             Standardised values, if tokens carry any.
-        mask : bool Tensor of shape (B, T), default=None
-            True where there is a token; None when there is no padding.
+        mask : bool or float Tensor of shape (B, T), default=None
+            True where there is a token, or what attention adds to its scores, −inf where there is
+            none; None when there is no padding.
         candidates : int64 Tensor of shape (B, k), default=None
             Labels to decode for each row; None decodes all of them.
         label_embeddings : Tensor of shape (L, d), default=None

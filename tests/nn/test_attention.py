@@ -49,7 +49,14 @@ def test_row_without_tokens_has_finite_output_and_gradient(attention):
 
 
 @pytest.mark.parametrize("shape", [(40, 8), (3, 40, 8)], ids=["shared queries", "row queries"])
-@pytest.mark.parametrize("mask", [None, torch.tensor([[1, 1], [1, 0], [0, 0]]).bool()])
+@pytest.mark.parametrize(
+    "mask",
+    [
+        None,
+        torch.tensor([[1, 1], [1, 0], [0, 0]]).bool(),
+        torch.tensor([[0.5, -2.0], [1.0, -torch.inf], [-torch.inf, -torch.inf]]),
+    ],
+)
 def test_folded_projections_are_the_same_function_with_the_same_gradient(
     attention, monkeypatch, shape, mask
 ):
@@ -66,6 +73,20 @@ def test_folded_projections_are_the_same_function_with_the_same_gradient(
         gradients = [x.grad for x in (*inputs, *attention.parameters())]
         results.append([out.detach(), *(gradient.clone() for gradient in gradients)])
     torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+
+
+def test_weights_multiply_what_attention_gives_a_token(attention):
+    queries, tokens = torch.randn(3, 8), torch.randn(1, 2, 8)
+    twice = attention(queries, torch.cat([tokens, tokens[:, :1]], dim=1))
+    weighted = attention(queries, tokens, torch.tensor([[2.0, 1.0]]).log())
+    torch.testing.assert_close(weighted, twice)
+
+
+def test_a_float_mask_of_zeros_is_a_bool_mask(attention):
+    queries, tokens = torch.randn(4, 8), torch.randn(2, 3, 8)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    added = torch.zeros(2, 3).masked_fill(~mask, -torch.inf)
+    torch.testing.assert_close(attention(queries, tokens, added), attention(queries, tokens, mask))
 
 
 def test_many_tokens_or_few_queries_are_not_folded(attention):

@@ -1,0 +1,77 @@
+"""The operating points of a fitted classifier: decision rules of all metrics, tuned once.
+
+What `MrMPClassifier` reads when it predicts, so that the metric can be changed without fitting
+again. Knows the decision rules; nothing of networks or of targets.
+"""
+
+from numbers import Real
+
+import numpy as np
+
+from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._memory import DECISION_ENTRIES
+from sklearn_mrmp._parameters import DECISIONS
+from sklearn_mrmp._row_choice import evenly_spaced
+from sklearn_mrmp._thresholds import METRICS
+
+
+def rows_to_tune_on(n_samples, n_labels):
+    """Row numbers: rules need dense rows, so with very many labels not all of them."""
+    return evenly_spaced(n_samples, max(1, DECISION_ENTRIES // n_labels))
+
+
+def tune_operating_points(Y, P, Y_others):
+    """Fit the rules of all metrics and decisions.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n_samples, n_labels)
+        Labels of rows that the model was not fitted on.
+    P : ndarray of shape (n_samples, n_labels)
+        Their probabilities.
+    Y_others : csr_array of shape (n_others, n_labels) or None
+        Labels of the other training rows.
+
+    Returns
+    -------
+    rules : dict of str to dict of str to rule
+        By decision and metric.
+    thresholds : dict of str to float
+        The best global cut of each metric.
+    """
+    if Y_others is not None:
+        Y_others = Y_others[rows_to_tune_on(*Y_others.shape)]
+    rules = {
+        decision: fit_decision_rules(Y, P, Y_train=Y_others, decision=decision)
+        for decision in DECISIONS
+    }
+    cuts = rules["threshold"]
+    return rules, {metric: float(cuts[metric].threshold) for metric in METRICS}
+
+
+def decide(P, rules, threshold, decision):
+    """Label sets of probabilities at an operating point.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n_samples, n_labels)
+        Probabilities.
+    rules : dict
+        As tuned.
+    threshold : float or str
+        A cut, or the metric to be good at.
+    decision : str
+        Which of the rules of a metric.
+
+    Returns
+    -------
+    decided : bool ndarray of the shape of `P`
+    """
+    if isinstance(threshold, Real):
+        return np.asarray(P) >= threshold
+    if threshold not in METRICS:
+        raise ValueError(
+            f"threshold={threshold!r} is not a metric; use a probability or one of "
+            f"{', '.join(METRICS)}."
+        )
+    return rules[decision][threshold].decide(P)

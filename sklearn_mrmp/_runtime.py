@@ -3,11 +3,8 @@
 Knows torch and nothing of the model.
 """
 
-import importlib
 import os
-import sys
 import threading
-import warnings
 from collections import Counter
 from contextlib import contextmanager
 
@@ -125,23 +122,8 @@ def seeded_torch(seed, device):
     else:
         fork = torch.random.fork_rng(device_type=kind)
     with _turn.lock, _float32_default(), fork:
-        _import_what_optimizers_need()
         torch.manual_seed(seed)
         yield
-
-
-def _import_what_optimizers_need():
-    """Import what torch's optimizers do when first used, without its traces in the process.
-
-    torch's compiler sets an environment variable on import, and sympy a warning filter.
-    """
-    if "torch._dynamo" in sys.modules:
-        return
-    environment = dict(os.environ)
-    with warnings.catch_warnings():
-        importlib.import_module("torch._dynamo")
-    for name in set(os.environ) - set(environment):
-        del os.environ[name]
 
 
 @contextmanager

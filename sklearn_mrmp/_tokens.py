@@ -112,8 +112,9 @@ class FeatureTokens:
     max_tokens : int or None
         Keep at most this many tokens of a row: those with the largest absolute values.
     weighted : bool, default=False
-        Give the tokens of a bag weights: the logarithms of what a linear model reads (tf-idf), so
-        that attention starts with rare words and not with frequent ones.
+        Give the tokens of a bag with values weights: the logarithms of what a linear model reads
+        (tf-idf), so that attention starts with the words that count. Bags that only say which
+        features are there did not gain by it.
     """
 
     positions = False
@@ -161,7 +162,8 @@ class FeatureTokens:
 
     def _log_weights(self, X):
         """Logarithm of each entry's share of its row, 0 for one as large as the mean."""
-        if not self.weighted or self.features_.kind_ == "measurements":
+        is_plain = self.features_.kind_ == "measurements" or not self.has_values_
+        if not self.weighted or is_plain:
             return None
         bag = unit_rows(self.features_.transform(X))
         n_tokens = np.diff(X.indptr)

@@ -14,7 +14,7 @@ from sklearn_mrmp._memory import TrainingSizes, enough_memory
 from sklearn_mrmp._net import MrMPNet, training_callbacks
 from sklearn_mrmp._runtime import resolve_device, seeded_torch
 from sklearn_mrmp._training_checkpoint import TrainingCheckpoint
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule
+from sklearn_mrmp.nn import EagerAdamW, MrMPLoss, MrMPModule
 
 
 def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, seed, checkpoint=None):
@@ -121,7 +121,7 @@ def _optimizer_arguments(params, train, n_epochs, valid):
     )
     return {
         # Decoupled decay: without decay it is Adam itself.
-        "optimizer": torch.optim.AdamW,
+        "optimizer": EagerAdamW,
         "optimizer__weight_decay": params["weight_decay"],
         "optimizer__fused": True,
         "lr": params["lr"],

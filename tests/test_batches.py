@@ -78,7 +78,7 @@ def test_validation_batches_drop_nothing():
 
 
 def test_weights_are_the_mask_and_padding_is_minus_infinity():
-    X = sp.csr_array([[0, 1.0, 1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0], [0] * 9])
+    X = sp.csr_array([[0, 1.0, 3, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0], [0] * 9])
     rows = FeatureTokens(weighted=True).fit(X).transform(X)
     mask = padded(rows)["mask"]
     assert mask.dtype == torch.float32

@@ -142,25 +142,29 @@ class TestWeights:
         X = np.zeros((40, 12))
         X[:, 0] = 1  # in every row
         X[np.arange(40), 1 + np.arange(40) % 11] = 1
-        encoder = FeatureTokens(weighted=True).fit(np.vstack([X, np.ones(12)]))
+        encoder = FeatureTokens(weighted=True).fit(np.vstack([X, 2 * np.eye(12)]))
         common, rare = encoder.transform(X).weights.reshape(40, 2).T
         assert (rare > common).all()
 
     def test_a_row_of_equal_shares_has_no_weights_to_speak_of(self):
-        X = np.kron(np.eye(4), np.ones((3, 6)))
-        rows = FeatureTokens(weighted=True).fit(X).transform(X)
+        X = np.kron(np.eye(6), np.ones((3, 6)))
+        X = np.pad(X, ((0, 2), (0, 1)))
+        X[-2:, -1] = 1, 3  # so that values differ
+        rows = FeatureTokens(weighted=True).fit(X).transform(X[:-2])
         np.testing.assert_allclose(rows.weights, 0.0, atol=1e-6)
 
-    def test_measurements_and_the_paper_have_none(self):
+    def test_measurements_binary_bags_and_the_paper_have_none(self):
         X = np.random.default_rng(0).normal(size=(20, 5))
         assert FeatureTokens(weighted=True).fit(X).transform(X).weights is None
-        assert FeatureTokens().fit(np.eye(9)).transform(np.eye(9)).weights is None
+        counts = np.eye(9) + np.eye(9, k=1) * 2
+        assert FeatureTokens().fit(counts).transform(counts).weights is None
+        assert FeatureTokens(weighted=True).fit(np.eye(9)).transform(np.eye(9)).weights is None
         ids = np.array([[1, 2], [2, 0]])
         assert SequenceTokens().fit(ids).transform(ids).weights is None
 
     def test_they_stay_with_their_tokens(self):
         rng = np.random.default_rng(0)
-        X = sp.csr_array((rng.random((30, 25)) < 0.2) * 1.0)
+        X = sp.csr_array((rng.random((30, 25)) < 0.2) * rng.integers(1, 5, (30, 25)))
         rows = FeatureTokens(weighted=True).fit(X).transform(X)
         some = rows.take(np.array([7, 3])).drop(0.5, rng)
         for number, row in enumerate((7, 3)):

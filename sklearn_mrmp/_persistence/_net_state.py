@@ -16,7 +16,7 @@ from sklearn_mrmp._batches import TokenBatches
 from sklearn_mrmp._net import MrMPNet
 from sklearn_mrmp._persistence._own_hooks import plain_history, require
 from sklearn_mrmp._runtime import seeded_torch
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule
+from sklearn_mrmp.nn import EagerAdamW, MrMPLoss, MrMPModule
 
 # Arguments of the module that only say where training starts.
 _START_ONLY = ("prior", "trained_tokens")
@@ -183,7 +183,7 @@ def _build(params, relations):
         module__relations=relations or None,
         criterion=MrMPLoss,
         criterion__relations=relations or None,
-        optimizer=torch.optim.AdamW,
+        optimizer=EagerAdamW,
         optimizer__foreach=True,
         iterator_train=TokenBatches,
         iterator_valid=TokenBatches,

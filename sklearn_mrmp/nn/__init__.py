@@ -20,12 +20,14 @@ from sklearn_mrmp.nn.dropout import ByteDropout
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer, TokenEmbedding, sinusoidal_positions
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
+from sklearn_mrmp.nn.optimizer import EagerAdamW
 from sklearn_mrmp.nn.relations import RelationOperator
 
 __all__ = [
     "ByteDropout",
     "CompGCNLayer",
     "DecoderLayer",
+    "EagerAdamW",
     "Encoder",
     "EncoderLayer",
     "LabelFeatureDecoder",

@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn import attention as attention_module
 
 
-@pytest.fixture
-def attention():
+@pytest.fixture(params=[False, True], ids=["kernel", "products"])
+def attention(request, monkeypatch):
+    monkeypatch.setattr(attention_module, "_products_pay", lambda tokens: request.param)
     torch.manual_seed(0)
     return MultiHeadAttention(d_model=8, n_heads=2)
 

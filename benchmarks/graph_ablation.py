@@ -47,7 +47,7 @@ VARIANTS = {
 def run(data, name, variant, seed):
     """Train one network and score it."""
     train, test = data
-    alone = {"linear_path": False, "neighbor_path": False}
+    alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
     clf = MrMPClassifier(**alone, random_state=seed, **VARIANTS[variant])
     P = clf.fit(train.data, train.target).predict_proba(test.data)
     Y = np.asarray(test.target.todense() if hasattr(test.target, "todense") else test.target)

@@ -84,6 +84,7 @@ def run(module, architecture, parts, options):
         clf = MrMPClassifier(
             linear_path=False,
             neighbor_path=False,
+            label_sets=False,
             label_shortlist=None,
             architecture=architecture,
             **options,

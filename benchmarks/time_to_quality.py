@@ -2,7 +2,7 @@
 
 On random splits of a data set's training rows (80 % to fit, 20 % to score; test rows are not
 touched) a one-vs-rest logistic regression is tuned, then `MrMPClassifier` is fitted and its
-micro-averaged average precision is taken after the linear path and after every epoch; the time of
+micro-averaged average precision is taken after the two paths and after every epoch; the time of
 these looks is not counted.
 
     python benchmarks/time_to_quality.py --data-home DIR --dataset bibtex
@@ -10,6 +10,7 @@ these looks is not counted.
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,6 @@ from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, _model_fitting
 from sklearn_mrmp._base import as_csr
-from sklearn_mrmp._label_model import LabelModel
 from sklearn_mrmp._problem_transformation import TunedBinaryRelevance
 from sklearn_mrmp.datasets import load_mulan
 
@@ -49,24 +49,23 @@ class Looks(Callback):
             model.tune(*valid)
             P = model.probabilities(self.X)
         else:
-            P = expit(model.linear.logits(model.encoder.bag(self.X)))
+            P = expit(model.logits(model.encoder.bag(self.X)))
         self.seen.append((now - self.began - self.off_clock, precision(P, self.Y)))
         self.off_clock += time.perf_counter() - now
 
     def on_epoch_end(self, net, **kwargs):
-        """Look at the vote of the network as it is now and the linear path."""
-        now = LabelModel(self.model.encoder, [net], self.model.linear, self.model.n_candidates)
-        self.look(now, self.valid)
+        """Look at the vote of the network as it is now and of the paths."""
+        self.look(replace(self.model, nets=[net]), self.valid)
         net.module_.train()
 
 
 def watch(looks):
-    """Let the looks see the linear path before the first network is trained."""
+    """Let the looks see the paths before the first network is trained."""
     original = _model_fitting.ModelFitting._train
 
     def train(self, model, train, valid, *args, **kwargs):
         looks.model = model
-        if model.linear is not None:
+        if model.has_paths:
             looks.look(model, None)
         return original(self, model, train, valid, *args, **kwargs)
 
@@ -109,7 +108,7 @@ def main():
     args = parser.parse_args()
     data = load_mulan(args.data_home / "mulan" / args.dataset, subset="train")
     X, Y = as_csr(data.data), as_csr(data.target)
-    alone = {"linear_path": False, "neighbor_path": False}
+    alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
     options = alone if args.network_only else {}
     times = []
     for seed in range(args.splits):

@@ -49,6 +49,7 @@ clf = MrMPClassifier(
     correction="fdr_bh",
     linear_path=False,  # so that the network speaks for itself
     neighbor_path=False,
+    label_sets=False,
 )
 result = relation_ablation(clf, X_train, Y_train, X_test, Y_test, seeds=2)
 print(result)

@@ -80,6 +80,7 @@ for name, relations in priors.items():
         relations=relations,
         linear_path=False,  # so that the network speaks for itself
         neighbor_path=False,
+        label_sets=False,
         random_state=0,
     )
     fitted[name] = clf.fit(X_train, Y_train_named)

@@ -24,6 +24,7 @@ _NOT_COMPARED = (
     "callbacks",
     "checkpoint_dir",
     "decision",
+    "label_sets",
     "n_jobs",
     "n_threads",
     "progress_bar",

@@ -41,6 +41,8 @@ class LabelModel:
         Weights of networks, linear path, neighbours and log odds.
     outside_weights : tuple of float
         The same for labels that the networks do not decode.
+    sets : LabelSetVote or None
+        Draws probabilities towards those under the label sets seen in training.
     """
 
     encoder: object
@@ -51,6 +53,7 @@ class LabelModel:
     n_candidates: int | None = None
     weights: tuple = (1.0, 0.0, 0.0, 0.0)
     outside_weights: tuple = (0.0, 1.0, 0.0, 0.0)
+    sets: object = None
 
     @property
     def has_paths(self):
@@ -72,6 +75,8 @@ class LabelModel:
             inside = weighted(votes.shortlisted(), self.weights)
             np.put_along_axis(Z, votes.candidates, inside, axis=1)
         P = expit(Z)
+        if self.sets is not None:
+            P = self.sets.mix(P)
         return np.clip(P, _PROBABILITY_MARGIN, 1 - _PROBABILITY_MARGIN, out=P)
 
     def tune(self, X, Y):

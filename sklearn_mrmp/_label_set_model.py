@@ -133,8 +133,17 @@ class LabelSetModel:
             scores -= scores.max(axis=0)
             np.maximum(scores, -60, out=scores)  # products with denormal numbers take ages
             np.exp(scores, out=scores)
-            scores /= scores.sum(axis=0)
+            # A sparse product adds up the sets in one order, however many rows there are.
+            scores /= sp.csr_array(np.ones((1, len(scores)), dtype=np.float32)) @ scores
             yield rows, scores
+
+    def marginals(self, Z, own=None):
+        """Probability of each label under the distribution over sets, float32 like `Z`."""
+        marginals = np.empty(Z.shape, dtype=np.float32)
+        labels = sp.csr_array(self.sets.T)
+        for rows, P_sets in self.posterior(Z, own):
+            marginals[rows] = (labels @ P_sets).T
+        return marginals
 
 
 def own_set_change(counts, weight):

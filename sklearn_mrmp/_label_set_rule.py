@@ -141,18 +141,11 @@ class LabelSetMarginalRule(_LabelSetBase):
     max_sets: int = MAX_SETS
 
     def _tune(self, Y, model, Z, own):
-        tuned = tune_thresholds(Y, self._marginals(model, Z, own), metrics=self.metric)
+        tuned = tune_thresholds(Y, model.marginals(Z, own), metrics=self.metric)
         self.threshold = tuned.thresholds[self.metric]
 
     def _decide(self, model, Z, own):
-        return self._marginals(model, Z, own) >= self.threshold
-
-    @staticmethod
-    def _marginals(model, Z, own):
-        marginals = np.empty(Z.shape, dtype=np.float32)
-        for rows, P_sets in model.posterior(Z, own):
-            marginals[rows] = (model.sets.T @ P_sets).T
-        return marginals
+        return model.marginals(Z, own) >= self.threshold
 
 
 @dataclass(eq=False)

@@ -15,9 +15,15 @@ from sklearn_mrmp._checkpoint import CheckpointRun
 from sklearn_mrmp._cross_fitting import cross_fit
 from sklearn_mrmp._held_out import check_held_out, fold_rows, split_rows
 from sklearn_mrmp._interrupt import inside_search
+from sklearn_mrmp._label_set_vote import LabelSetVote
 from sklearn_mrmp._memory import DECISION_ENTRIES
 from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
-from sklearn_mrmp._operating_points import decide, rows_to_tune_on, tune_operating_points
+from sklearn_mrmp._operating_points import (
+    decide,
+    dense_part,
+    rows_to_tune_on,
+    tune_operating_points,
+)
 from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
 from sklearn_mrmp._relations import resolve_relations
 from sklearn_mrmp._runtime import torch_threads
@@ -58,6 +64,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
     neighbor_path : bool, default=True
         Let the most similar training rows vote as well, each for its own labels. The model then
         contains training rows: leave it out where they must not leave the house.
+    label_sets : bool, default=True
+        Draw the probability of each label towards the one it has under the label sets of the
+        training rows, given all others; held-out rows say how far.
     n_members : int, default=1
         Number of networks, trained from different seeds, whose logits are averaged.
     cv : int, default=None
@@ -227,6 +236,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         label_shortlist="auto",
         linear_path=True,
         neighbor_path=True,
+        label_sets=True,
         n_members=1,
         cv=None,
         architecture="default",
@@ -269,6 +279,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self.label_shortlist = label_shortlist
         self.linear_path = linear_path
         self.neighbor_path = neighbor_path
+        self.label_sets = label_sets
         self.n_members = n_members
         self.cv = cv
         self.architecture = architecture
@@ -366,7 +377,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             self._keep(fitting.fit(train, valid))
             chosen = rows_to_tune_on(*valid[1].shape)
             P = self._model.probabilities(valid[0][chosen])
-            self._tune_decisions(valid[1][chosen], P, train[1])
+            self._tune_decisions(valid[1][chosen], P, train[1], X_val is not None)
             if X_val is None:
                 self._use_all_rows(fitting, X, Y)
         return self
@@ -445,11 +456,14 @@ class MrMPClassifier(BaseMultilabelClassifier):
             )
         warnings.warn(message, stacklevel=5)
 
-    def _tune_decisions(self, Y, P, Y_others):
+    def _tune_decisions(self, Y, P, Y_others, forget_held_out=False):
         """Fit the rules of all four metrics, so that `set_params` can switch between them."""
         self.thresholds_, self.decision_rules_ = {}, {}
         if self._target_encoding.kind != "multilabel":
             return  # classes of a vector target exclude each other: the largest wins
+        Y, Y_others = Y.toarray() > 0, dense_part(Y_others)
+        if self.label_sets:
+            self._model.sets, P = LabelSetVote.fit(Y, P, Y_others, forget_held_out=forget_held_out)
         self.decision_rules_, self.thresholds_ = tune_operating_points(Y, P, Y_others)
 
     @property

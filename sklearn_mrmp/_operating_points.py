@@ -20,16 +20,21 @@ def rows_to_tune_on(n_samples, n_labels):
     return evenly_spaced(n_samples, max(1, DECISION_ENTRIES // n_labels))
 
 
+def dense_part(Y):
+    """Labels of a csr_array, or of as many of its rows as rules can bear, as a bool ndarray."""
+    return None if Y is None else Y[rows_to_tune_on(*Y.shape)].toarray() > 0
+
+
 def tune_operating_points(Y, P, Y_others):
     """Fit the rules of all metrics and decisions.
 
     Parameters
     ----------
-    Y : csr_array of shape (n_samples, n_labels)
+    Y : bool ndarray of shape (n_samples, n_labels)
         Labels of rows that the model was not fitted on.
     P : ndarray of shape (n_samples, n_labels)
         Their probabilities.
-    Y_others : csr_array of shape (n_others, n_labels) or None
+    Y_others : bool ndarray of shape (n_others, n_labels) or None
         Labels of the other training rows.
 
     Returns
@@ -39,8 +44,6 @@ def tune_operating_points(Y, P, Y_others):
     thresholds : dict of str to float
         The best global cut of each metric.
     """
-    if Y_others is not None:
-        Y_others = Y_others[rows_to_tune_on(*Y_others.shape)]
     rules = {
         decision: fit_decision_rules(Y, P, Y_train=Y_others, decision=decision)
         for decision in DECISIONS

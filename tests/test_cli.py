@@ -150,6 +150,9 @@ def test_every_method_can_be_made_for_features_and_for_texts(name):
 def test_methods_are_what_their_names_say():
     assert make_method("mrmp-no-graph", "bibtex").relations is None
     assert make_method("mrmp-paper", "bibtex").dropout == 0.2
+    assert make_method("mrmp-cv", "bibtex").cv == 5
+    assert make_method("tuned-lr-cv", "bibtex").estimator[-1].refit
+    assert make_method("tuned-lr-cv", "reuters", text=True)[-1].estimator.refit
     assert make_method("br-lr", "reuters", text=True)[0].sublinear_tf
     with pytest.raises(ValueError, match="Unknown method 'svm'"):
         make_method("svm", "bibtex")

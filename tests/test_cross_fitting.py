@@ -82,7 +82,8 @@ def test_model_files_hold_all_networks(related, fitted, tmp_path):
 
 
 def test_without_paths_the_networks_vote_alone(related):
-    clf = MrMPClassifier(**TINY, cv=2, linear_path=False, neighbor_path=False).fit(*related)
+    alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
+    clf = MrMPClassifier(**TINY, cv=2, **alone).fit(*related)
     rows = clf._model.encoder.transform(related[0])
     mean = np.mean([net.label_logits(rows) for net in clf._model.nets], axis=0)
     np.testing.assert_allclose(clf.predict_proba(related[0]), 1 / (1 + np.exp(-mean)), rtol=1e-4)

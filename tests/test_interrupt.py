@@ -78,6 +78,7 @@ def make_clf(*callbacks, **options):
         "lr": 0.01,
         "linear_path": False,  # what is kept is the network's
         "neighbor_path": False,
+        "label_sets": False,
         "random_state": 0,
     }
     return MrMPClassifier(**{**tiny, **options}, callbacks=list(callbacks))

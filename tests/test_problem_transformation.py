@@ -1,14 +1,16 @@
-"""Label powerset, and chains over labels that never occur."""
+"""Label powerset, tuned regressions, and chains over labels that never occur."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 
 from sklearn_mrmp._problem_transformation import (
     ConstantTolerantLogisticRegression,
     LabelPowersetClassifier,
+    TunedBinaryRelevance,
 )
 from sklearn_mrmp.datasets import make_related_labels
 
@@ -60,3 +62,13 @@ def test_other_targets_are_those_of_logistic_regression(data):
     ours = ConstantTolerantLogisticRegression().fit(X, Y[:, 0])
     theirs = LogisticRegression().fit(X, Y[:, 0])
     np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+
+
+def test_refitting_takes_all_rows_with_the_strength_that_was_chosen(related):
+    X, Y = related
+    tuned = TunedBinaryRelevance((0.1, 1.0), start=1.0, random_state=0).fit(X, Y)
+    whole = TunedBinaryRelevance((0.1, 1.0), start=1.0, refit=True, random_state=0).fit(X, Y)
+    assert whole.C_ == tuned.C_
+    expected = OneVsRestClassifier(LogisticRegression(C=whole.C_, max_iter=1000)).fit(X, Y)
+    np.testing.assert_allclose(whole.predict_proba(X), expected.predict_proba(X), rtol=1e-5)
+    assert not np.allclose(whole.predict_proba(X), tuned.predict_proba(X))

@@ -117,7 +117,7 @@ def many():
 class TestClassifier:
     def test_labels_outside_the_list_have_the_probability_of_the_paths(self, many):
         X, Y, X_test, _ = many
-        clf = MrMPClassifier(**TINY, label_shortlist=6).fit(X, Y)
+        clf = MrMPClassifier(**TINY, label_shortlist=6, label_sets=False).fit(X, Y)
         P = clf.predict_proba(X_test)
         model = clf._model
         paths = 1 / (1 + np.exp(-model.logits(model.encoder.bag(X_test))))

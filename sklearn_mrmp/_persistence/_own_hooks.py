@@ -13,6 +13,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Bunch
 
 from sklearn_mrmp._hyperboxes import Hyperboxes
+from sklearn_mrmp._label_set_model import LabelSetModel
+from sklearn_mrmp._label_set_vote import LabelSetVote
 from sklearn_mrmp._persistence._errors import ModelFileError
 from sklearn_mrmp._sparse_neighbors import METRICS, SparseNeighbors
 from sklearn_mrmp._targets import LabelClasses, TargetEncoding
@@ -101,6 +103,8 @@ def complete_mrmp(classifier):
         require(path is None or path.shape == (tokens, n_labels), "paths and labels")
     is_odds = model.log_odds is None or is_vector(model.log_odds, n_labels, "f")
     require(is_odds and (not model.has_paths or model.log_odds is not None), "label frequencies")
+    sets = model.sets
+    require(sets is None or sets.model_.sets.shape[1] == n_labels, "label sets and labels")
     k = model.n_candidates
     require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
 
@@ -112,6 +116,7 @@ def complete_label_model(model):
     require(kinds[0] in ("FeatureTokens", "SequenceTokens"), "an encoder")
     require(kinds[1] in ("LinearPath", "LabelCentroids", "NoneType"), "a linear path")
     require(kinds[2] in ("NeighborPath", "NoneType"), "a neighbour path")
+    require(type(model.sets).__name__ in ("LabelSetVote", "NoneType"), "a vote of label sets")
     require(isinstance(model.nets, list) and set(kinds[3:]) == {"MrMPNet"}, "networks")
     require(model.n_candidates is None or model.linear is not None, "shortlist and linear path")
     for weights in (model.weights, model.outside_weights):
@@ -192,6 +197,20 @@ def complete_label_sets(model):
     require(is_vector(model.counts, n_sets), "label sets and their counts")
     require(is_vector(model.label_prior, n_labels, "f"), "label sets and labels")
     require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
+
+
+def take_label_set_vote(vote):
+    """Parameters of a vote of label sets."""
+    return {"model": vote.model_, "share": vote.share_}, {}
+
+
+def make_label_set_vote(params, fitted):
+    """Vote of label sets of what `take_label_set_vote` returned."""
+    require(not fitted and params.keys() == {"model", "share"}, "a vote of label sets")
+    vote = LabelSetVote(**params)
+    require(type(vote.model_) is LabelSetModel, "label sets of a vote")
+    require(isinstance(vote.share_, float) and 0 < vote.share_ < 1, "share of label sets")
+    return vote
 
 
 def complete_mlknn(classifier):

@@ -42,15 +42,15 @@ def measure(data, shortlist, epochs, seed):
     }
 
 
-def load(data_home):
-    """Rows to train on and rows to score."""
+def load(data_home, n_rows=None):
+    """Rows to train on and rows to score; the first `n_rows` of a random order."""
     if data_home is None:
         X, Y = power_law_problem(**_DELICIOUS)
     else:
         data = load_mulan(data_home / "mulan" / "delicious", subset="train")
         X, Y = as_csr(data.data), as_csr(data.target)
-    order = np.random.default_rng(0).permutation(X.shape[0])
-    cut = X.shape[0] // 5
+    order = np.random.default_rng(0).permutation(X.shape[0])[:n_rows]
+    cut = len(order) // 5
     return X[order[cut:]], Y[order[cut:]], X[order[:cut]], Y[order[:cut]]
 
 
@@ -59,10 +59,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data-home", type=Path)
     parser.add_argument("--shortlist", type=int, default=None, help="candidates (auto)")
+    parser.add_argument("--rows", type=int, default=None, help="use so many rows (all)")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=2)
     args = parser.parse_args()
-    data = load(args.data_home)
+    data = load(args.data_home, args.rows)
     every, some = [], []
     for seed in range(args.repeats):
         every.append(measure(data, None, args.epochs, seed))

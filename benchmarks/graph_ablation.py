@@ -2,7 +2,7 @@
 
 Each variant of the graph is trained from the same seeds as the network without one, on Mulan's
 training rows, and scored on its test rows by average precision, micro- and macro-averaged, which
-no threshold can blur. The linear path is left out, so that the network speaks for itself. Runs are
+no threshold can blur. Paths and label sets are left out, so that the network is alone. Runs are
 appended to a CSV file, and those already there are not repeated.
 
     python benchmarks/graph_ablation.py --data-home DIR --out ablation.csv

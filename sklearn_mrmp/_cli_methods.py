@@ -74,7 +74,7 @@ def _tuned_regression_out_of_fold(dataset):
 def _mrmp_folds(dataset):
     from sklearn_mrmp._mrmp import MrMPClassifier
 
-    return MrMPClassifier(cv=5, n_jobs=-1)
+    return MrMPClassifier(cv=5)  # processes of its own would escape the measurement
 
 
 def _classifier_chain(dataset):

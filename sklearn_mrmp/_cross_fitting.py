@@ -14,7 +14,6 @@ from sklearn_mrmp._label_model import LabelModel
 from sklearn_mrmp._model_fitting import n_epochs_done
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import torch_threads
-from sklearn_mrmp._shortlist import blocks
 from sklearn_mrmp._vote import best_weights
 
 
@@ -38,6 +37,15 @@ class CrossFit:
     P: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Networks of a fold, some of the rows it held out, and the votes for those, in blocks."""
+
+    nets: list
+    rows: np.ndarray
+    evidence: list
+
+
 def cross_fit(fitting, X, Y, folds, learn_graph, *, most_entries, n_jobs=None):
     """Train networks on folds and tune their votes on what each fold held out.
 
@@ -59,65 +67,77 @@ def cross_fit(fitting, X, Y, folds, learn_graph, *, most_entries, n_jobs=None):
     Returns
     -------
     result : CrossFit
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When the user stopped it before the first epoch was done, or between several processes.
     """
     encoder = fitting.make_encoder().fit(X)
-    jobs, first = [], None
-    for number, fold in enumerate(folds):
-        rest = np.setdiff1d(np.arange(Y.shape[0]), fold)
-        train, valid = (X[rest], Y[rest]), (X[fold], Y[fold])
-        model = fitting.with_paths(encoder, train, valid, like=first)
-        first = first or model
-        seed = fitting.seed + number * fitting.params["n_members"]
-        own = replace(fitting, graph=learn_graph(train[1]), seed=seed)
-        jobs.append((own, model, train, valid, f"fold-{number}"))
-    models = _train_all(jobs, n_jobs)
-    return _put_together(fitting, encoder, models, X, Y, folds, most_entries)
+    train, valid = _parts(X, Y, folds[0])
+    # Penalty, power and sizes are chosen once; the first fold's rows choose them.
+    like = fitting.with_paths(encoder, train, valid)
+    n_rows = max(1, most_entries // Y.shape[1] // len(folds))
+
+    def jobs():
+        for number, fold in enumerate(folds):
+            seed = fitting.seed + number * fitting.params["n_members"]
+            graph = learn_graph(Y[np.setdiff1d(np.arange(Y.shape[0]), fold)])
+            own = replace(fitting, graph=graph, seed=seed)
+            yield own, like, X, Y, fold, n_rows, f"fold-{number}"
+
+    done = _until_interrupted(_trained(jobs(), n_jobs))
+    return _put_together(fitting, like, done, X, Y)
 
 
-def _train_all(jobs, n_jobs):
-    """Train the networks of each fold; one after the other they stop at an interrupted one."""
+def _parts(X, Y, fold):
+    rest = np.setdiff1d(np.arange(Y.shape[0]), fold)
+    return (X[rest], Y[rest]), (X[fold], Y[fold])
+
+
+def _trained(jobs, n_jobs):
     if effective_n_jobs(n_jobs) > 1:
         return Parallel(n_jobs=n_jobs)(delayed(_train_alone)(*job) for job in jobs)
-    models = []
-    for job in jobs:
-        model = _train_fold(*job)
-        last = model.nets[-1]
-        if last.interrupted_ and models and not n_epochs_done(last):
-            models[-1].nets[-1].interrupted_ = True  # the folds before it will do
-            break
-        models.append(model)
-        if last.interrupted_:
-            break
-    return models
+    return (_train_fold(*job) for job in jobs)
 
 
-def _train_fold(fitting, model, train, valid, stage):
+def _train_fold(fitting, like, X, Y, fold, n_rows, stage):
+    train, valid = _parts(X, Y, fold)
+    model = fitting.with_paths(like.encoder, train, valid, like=like)
     fitting.train_members(model, train, valid, stage)
-    return model
+    chosen = evenly_spaced(len(fold), n_rows)
+    evidence = model.evidence(valid[0][chosen], valid[1][chosen])
+    return _Fold(model.nets, fold[chosen], list(evidence))
 
 
-def _train_alone(fitting, model, train, valid, stage):
+def _train_alone(fitting, *job):
     """Train in a process of its own: one thread, and no bar that others would write into."""
     quiet = replace(fitting, params=fitting.params | {"progress_bar": False})
     with torch_threads(1):
-        return _train_fold(quiet, model, train, valid, stage)
+        return _train_fold(quiet, *job)
 
 
-def _put_together(fitting, encoder, models, X, Y, folds, most_entries):
-    n_rows = max(1, most_entries // Y.shape[1] // len(models))
-    chosen = [fold[evenly_spaced(len(fold), n_rows)] for fold in folds[: len(models)]]
-    parts = list(zip(models, chosen, strict=True))
-    whole = replace(
-        models[0], encoder=encoder, nets=[net for model in models for net in model.nets]
-    )
+def _until_interrupted(folds):
+    """Keep the folds up to one that the user stopped, and that one if it learned anything."""
+    done = []
+    for fold in folds:
+        last = fold.nets[-1]
+        if last.interrupted_ and not n_epochs_done(last):
+            if not done:
+                raise KeyboardInterrupt
+            done[-1].nets[-1].interrupted_ = True  # the folds before it will do
+            break
+        done.append(fold)
+        if last.interrupted_:
+            break
+    return done
+
+
+def _put_together(fitting, like, folds, X, Y):
+    whole = replace(like, nets=[net for fold in folds for net in fold.nets])
+    evidence = [block for fold in folds for block in fold.evidence]
     if whole.has_paths:
-        whole.weights = best_weights(
-            part for model, rows in parts for part in model.evidence(X[rows], Y[rows])
-        )
-    probabilities = []
-    for model, rows in parts:
-        model.weights = whole.weights
-        for some in blocks(len(rows), Y.shape[1]):
-            probabilities.append(model.probabilities(X[rows[some]]))
+        whole.weights = best_weights([(v.shortlisted(), truth) for v, truth in evidence])
+    P = np.concatenate([whole.mixed(votes) for votes, _ in evidence])
     fitting.refit_paths(whole, X, Y)
-    return CrossFit(whole, np.concatenate(chosen), np.concatenate(probabilities))
+    return CrossFit(whole, np.concatenate([fold.rows for fold in folds]), P)

@@ -64,6 +64,11 @@ class LabelModel:
         """Probability of each label, float32 of shape (n_samples, n_labels)."""
         return self.mixed(self.votes(X))
 
+    def block_probabilities(self, X, n_labels):
+        """Return the same of many rows, of which a block is in work at a time."""
+        parts = [self.probabilities(X[rows]) for rows in blocks(X.shape[0], n_labels)]
+        return np.concatenate(parts)
+
     def mixed(self, votes):
         """Probabilities of votes, with the weights of this model."""
         if not self.has_paths:
@@ -82,15 +87,16 @@ class LabelModel:
     def tune(self, X, Y):
         """Find the weights of the votes on held-out rows `X` with labels `Y`."""
         if self.has_paths:
-            self.weights = best_weights(self.evidence(X, Y))
+            evidence = self.evidence(X, Y)
+            self.weights = best_weights([(v.shortlisted(), truth) for v, truth in evidence])
 
     def evidence(self, X, Y):
-        """Yield the votes of blocks of rows, and the truth."""
+        """Yield the votes of blocks of rows, and the truth about what the networks decode."""
         for rows in blocks(X.shape[0], Y.shape[1]):
             votes, truth = self.votes(X[rows]), Y[rows].toarray()
             if votes.candidates is not None:
                 truth = np.take_along_axis(truth, votes.candidates, axis=1)
-            yield votes.shortlisted(), truth
+            yield votes, truth
 
     def tune_outside(self, X, Y):
         """Find the weights of the paths alone on held-out rows; shortlists follow them."""

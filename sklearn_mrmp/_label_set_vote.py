@@ -12,6 +12,9 @@ from sklearn_mrmp._label_set_model import fit_label_sets, to_logits
 _MAX_SETS = 10_000
 # Shares tried; 0 leaves the probabilities alone.
 _SHARES = (0.0, 0.25, 0.5, 0.75)
+# Gain in log loss, summed over all entries, that speaks for label sets: four coefficients were
+# fitted on the same rows.
+_CLEAR_GAIN = 4.0
 # With more labels hardly any set occurs twice.
 _MOST_LABELS = 2_000
 
@@ -66,10 +69,12 @@ class LabelSetVote:
         """
         if Y.shape[1] > _MOST_LABELS:
             return None, P
-        judge, own, model = fit_label_sets(Y, to_logits(P), Y_others, _MAX_SETS)
-        marginals = judge.marginals(to_logits(P), own)
-        share = min(_SHARES, key=lambda share: _log_loss(Y, _mean(P, marginals, share)))
-        if share == 0:
+        Z = to_logits(P)
+        judge, own, model = fit_label_sets(Y, Z, Y_others, _MAX_SETS)
+        marginals = judge.marginals(Z, own)
+        losses = {share: _log_loss(Y, _mean(P, marginals, share)) for share in _SHARES}
+        share = min(losses, key=losses.get)
+        if losses[share] > losses[0.0] - _CLEAR_GAIN:
             return None, P
         return cls(judge if forget_held_out else model, share), _mean(P, marginals, share)
 

@@ -55,8 +55,8 @@ class MrMPClassifier(BaseMultilabelClassifier):
         sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
         length, within 0.1 and 0.5.
     label_shortlist : int, "auto" or None, default="auto"
-        Decode this many candidate labels per row, named by the linear path, whose probabilities
-        also serve for all other labels; None decodes every label. ``"auto"`` decodes every label
+        Decode this many candidate labels per row, named by the paths, whose probabilities also
+        serve for all other labels; None decodes every label. ``"auto"`` decodes every label
         of up to 256, else enough candidates to hold 90 % of the held-out rows' labels, 32 to 128.
     linear_path : bool, default=True
         Let a logistic regression of all labels, fitted in seconds, vote beside the network. Both
@@ -158,7 +158,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
     label_names_ : ndarray of str
         Column names of `y`, or numbers.
     label_graph_ : LabelGraph or None
-        The relations used.
+        The relations used; with `cv` those of all rows, while each network has its fold's.
     thresholds_ : dict of str to float
         Best global cut per metric on the held-out rows.
     decision_rules_ : dict of str to dict
@@ -172,7 +172,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
     best_epoch_ : int
         Epoch whose weights are used, from 1.
     net_ : MrMPNet
-        The fitted skorch net.
+        The fitted skorch net; of several the first, as for the attributes above that a net has.
     input_type_ : {"features", "sequence"}
         How `X` was read.
 
@@ -185,8 +185,10 @@ class MrMPClassifier(BaseMultilabelClassifier):
     -----
     What ``architecture="default"`` changes: a neighbourhood's messages are averaged instead of
     added up and V^0 is added to their outcome, so that hubs neither explode nor lose their
-    identity; the decoder's branches have layer norms; and labels vote with an output vector and a
-    bias of their own (started at the label's frequency) instead of V^T.
+    identity; the decoder's branches have layer norms; labels vote with an output vector and a
+    bias of their own (started at the label's frequency) instead of V^T; and attention starts with
+    the tokens that count (tf-idf). `linear_path`, `neighbor_path` and `label_sets` are not the
+    paper's either, and are off in `paper()`.
 
     A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf
@@ -197,9 +199,13 @@ class MrMPClassifier(BaseMultilabelClassifier):
     a search, a cross-validation or an ensemble the next fit would follow: there, and on a second
     Ctrl-C, ``fit`` raises KeyboardInterrupt.
 
+    With `cv` and `n_jobs` folds are trained in processes of their own: Ctrl-C stops all of them
+    and ``fit`` raises KeyboardInterrupt, and callbacks are copies, whose records are lost.
+
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in
-    the folder. `callbacks`, `verbose`, `progress_bar`, `n_threads`, `refit`, `threshold` and
-    `decision` may differ between the fits; attributes of callbacks that end in an underscore are
+    the folder. `callbacks`, `verbose`, `progress_bar`, `n_threads`, `n_jobs`, `refit`,
+    `label_sets`, `threshold` and `decision` may differ between the fits (with another number of
+    threads, so may the last digits); attributes of callbacks that end in an underscore are
     part of the state as far as they are plain values, tensors, or have a ``state_dict``. The
     folder is never deleted.
 
@@ -376,7 +382,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
                 return self._fit_folds(fitting, X, Y, folds)
             self._keep(fitting.fit(train, valid))
             chosen = rows_to_tune_on(*valid[1].shape)
-            P = self._model.probabilities(valid[0][chosen])
+            P = self._model.block_probabilities(valid[0][chosen], Y.shape[1])
             self._tune_decisions(valid[1][chosen], P, train[1], X_val is not None)
             if X_val is None:
                 self._use_all_rows(fitting, X, Y)
@@ -393,16 +399,16 @@ class MrMPClassifier(BaseMultilabelClassifier):
             most_entries=DECISION_ENTRIES,
             n_jobs=self.n_jobs,
         )
-        self._keep(result.model)
+        self._keep(result.model, depth=6)
         others = np.setdiff1d(np.arange(Y.shape[0]), result.rows)
         self._tune_decisions(Y[result.rows], result.P, Y[others] if len(others) else None)
         return self
 
-    def _keep(self, model):
+    def _keep(self, model, depth=5):
         """Take a trained model, or what is there of an interrupted one."""
         self._model = model
         if self._model.nets[-1].interrupted_:
-            self._end_interrupted_training(self._model.nets[-1])
+            self._end_interrupted_training(self._model.nets[-1], depth=depth)
         self.history_ = self.net_.history[:]
         self.n_iter_ = len(self.history_)
         self.best_epoch_ = best_epoch(self.net_, self.early_stopping)
@@ -443,7 +449,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             label_names=self.label_names_,
         )
 
-    def _end_interrupted_training(self, net, refitting=False):
+    def _end_interrupted_training(self, net, refitting=False, depth=5):
         """Keep what was learned with a warning, or stop what is around the fit as well."""
         if not n_epochs_done(net) or inside_search():
             raise KeyboardInterrupt
@@ -454,7 +460,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
                 f"Training was interrupted after {n_epochs_done(net)} whole epochs; the "
                 f"{'best' if self.early_stopping else 'last'} weights so far are used."
             )
-        warnings.warn(message, stacklevel=5)
+        warnings.warn(message, stacklevel=depth)
 
     def _tune_decisions(self, Y, P, Y_others, forget_held_out=False):
         """Fit the rules of all four metrics, so that `set_params` can switch between them."""

@@ -25,6 +25,8 @@ _PRIOR_WEIGHT = 0.3
 _MOST_ROWS = 50_000
 _MOST_DENSE_VALUES = 2**23
 _ROWS_TO_CHOOSE = 2_000
+# Shares stay inside (0, 1), so that logits are finite.
+_MARGIN = np.float32(1e-6)
 # Similarities held at once.
 _BLOCK_CELLS = 2**22
 
@@ -140,7 +142,8 @@ class NeighborPath:
         votes = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape) @ self.labels_
         shares = votes.toarray() + np.float32(_PRIOR_WEIGHT) * expit(self.log_odds_)
         shares /= weights.sum(axis=1, keepdims=True) + np.float32(_PRIOR_WEIGHT)
-        return logit(shares)
+        # Both sums are rounded, so the share of a label that all have may come out above 1.
+        return logit(np.clip(shares, _MARGIN, 1 - _MARGIN, out=shares))
 
 
 def _steady_product(rows, columns):

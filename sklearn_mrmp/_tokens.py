@@ -23,9 +23,10 @@ _CONSTANT_SPREAD = 1e-6
 # Tokens of a smaller share of their row are weighed like this one.
 _SMALLEST_SHARE = 1e-2
 
-# Odd constants of multiplicative hashing (from the golden ratio and √3).
+# Odd constants of multiplicative hashing (from the golden ratio, √3 and √5).
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_VALUES = np.uint64(0xBB67AE8584CAA73B)
+_MIX_WEIGHTS = np.uint64(0x3C6EF372FE94F82B)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +60,17 @@ class TokenRows:
         mixed = self.tokens.astype(np.uint64) * _MIX
         if self.values is not None:
             mixed ^= self.values.view(np.uint32).astype(np.uint64) * _MIX_VALUES
+        if self.weights is not None:
+            mixed ^= self.weights.view(np.uint32).astype(np.uint64) * _MIX_WEIGHTS
         place = np.arange(len(mixed)) - np.repeat(self.starts[:-1], self.lengths)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * (2 * place.astype(np.uint64) + np.uint64(1))
         totals = np.zeros(len(mixed) + 1, dtype=np.uint64)
         np.cumsum(mixed, out=totals[1:])  # differences stay exact where the sum wraps around
         return totals[self.starts[1:]] - totals[self.starts[:-1]]
+
+    def contained(self, n_tokens):
+        """Which of `n_tokens` tokens occur, bool (n_tokens,)."""
+        return np.bincount(self.tokens, minlength=n_tokens + 1)[1:] > 0
 
     def take(self, rows):
         """Return the given rows, in that order."""
@@ -85,7 +92,8 @@ class TokenRows:
         highest[filled] = np.maximum.reduceat(draws, self.starts[:-1][filled])
         keep |= draws == highest[row_of]
         if self.unknown is not None:
-            return replace(self, tokens=np.where(keep, self.tokens, self.unknown))
+            weights = None if self.weights is None else np.where(keep, self.weights, np.float32(0))
+            return replace(self, tokens=np.where(keep, self.tokens, self.unknown), weights=weights)
         return self._filtered(keep, row_of)
 
     def _filtered(self, keep, row_of):

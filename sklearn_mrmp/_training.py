@@ -97,7 +97,8 @@ def _module_arguments(params, encoder, train, graph):
         "positions": encoder.positions,
         "d_inner": params["d_inner"] or 2 * params["d_model"],
         "prior": torch.from_numpy(np.asarray(Y.mean(axis=0), dtype=np.float32)),
-        "trained_tokens": torch.from_numpy(encoder.trained_),
+        # Of the rows at hand: in cross-fitting the encoder has seen more of them.
+        "trained_tokens": torch.from_numpy(train.rows.contained(encoder.n_tokens_)),
     }
     return {
         "module": MrMPModule,

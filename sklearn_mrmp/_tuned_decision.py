@@ -281,7 +281,10 @@ default="optimal"
     @property
     def _tunes_on_all_rows(self):
         """Whether `compare_classifiers` can leave the decisions to this object."""
-        return not self._is_prefit() and hasattr(self.estimator, "predict_proba")
+        if self._is_prefit() or (isinstance(self.cv, Real) and not isinstance(self.cv, Integral)):
+            return False
+        method = choose_response_method(self.estimator, self.response_method)
+        return method == "predict_proba"
 
     def _rule(self):
         name = self._decision_name()

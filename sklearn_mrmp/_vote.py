@@ -13,6 +13,8 @@ from scipy.special import expit
 
 # Held-out rows count as if this many entries had already spoken for equal weights.
 _PRIOR_ENTRIES = 20.0
+# Four numbers need no more entries than this.
+_MOST_ENTRIES = 2**22
 _VOTER_BOUNDS, _LOG_ODDS_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
 
 
@@ -84,8 +86,9 @@ def best_weights(evidence):
 
     Parameters
     ----------
-    evidence : iterable of (Votes, ndarray)
-        Votes for rows that no voter was fitted on, and the 0/1 truth of the same shape.
+    evidence : list of (Votes, ndarray)
+        Votes for rows that no voter was fitted on, and the 0/1 truth of the same shape. Of very
+        many entries some are used, at equal distances.
 
     Returns
     -------
@@ -114,11 +117,12 @@ def best_weights(evidence):
 
 def _flattened(evidence):
     """Logits of each voter for all entries, float64, or None; and the truth."""
+    step = -(-sum(truth.size for _, truth in evidence) // _MOST_ENTRIES)
     voters, truths = [[], [], [], []], []
     for votes, truth in evidence:
-        truths.append(truth.ravel())
+        truths.append(truth.ravel()[::step])
         for kept, Z in zip(voters, votes.voters, strict=True):
-            kept.append(None if Z is None else np.broadcast_to(Z, truth.shape).ravel())
+            kept.append(None if Z is None else np.broadcast_to(Z, truth.shape).ravel()[::step])
     logits = [
         None if parts[0] is None else np.concatenate(parts).astype(np.float64) for parts in voters
     ]

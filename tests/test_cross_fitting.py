@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from skorch.callbacks import Callback
 
-from sklearn_mrmp import MrMPClassifier, TunedDecisionClassifier, _cross_fitting, load
+from sklearn_mrmp import MrMPClassifier, TunedDecisionClassifier, _model_fitting, load
 from sklearn_mrmp._compare import compare_classifiers
+from sklearn_mrmp._compare_run import tunes_on_all_rows
 from sklearn_mrmp._decision_rules import fit_decision_rules
 
 TINY = {
@@ -40,8 +43,8 @@ def test_every_row_is_held_out_once_from_networks_graph_and_paths(related, monke
         seen.append((*numbers, fitting.graph))
         return original(fitting, model, train, valid, stage)
 
-    original = _cross_fitting._train_fold
-    monkeypatch.setattr(_cross_fitting, "_train_fold", spy)
+    original = _model_fitting.ModelFitting.train_members
+    monkeypatch.setattr(_model_fitting.ModelFitting, "train_members", spy)
     clf = MrMPClassifier(**TINY, cv=4).fit(X, Y)
     held_out = np.concatenate([valid for _, valid, _ in seen])
     np.testing.assert_array_equal(np.sort(held_out), np.arange(len(Y)) + 1)
@@ -168,3 +171,23 @@ def test_comparisons_leave_all_rows_and_the_decisions_to_it(related, wrapped):
     hits, sizes = (predicted & Y[120:]).sum(axis=0), (predicted + Y[120:]).sum(axis=0)
     expected = np.mean(2 * hits / np.maximum(sizes, 1))
     assert result.runs[0].scores["optimal"]["f1_macro"] == pytest.approx(expected)
+
+
+def test_tokens_that_only_the_held_out_rows_have_stay_silent(related):
+    X, Y = related
+    X = sp.csr_array(sp.hstack([X, sp.eye_array(len(Y))]))  # every row has a token of its own
+    clf = MrMPClassifier(**TINY, cv=2).fit(X, Y)
+    for net in clf._model.nets:
+        table = net.module_.embedding.presence.weight[-len(Y) :]
+        assert (table == 0).all(dim=1).sum() == len(Y) // 2
+
+
+def test_decisions_on_margins_are_left_to_the_comparison(related):
+    linear = OneVsRestClassifier(LogisticRegression())
+    tuned = {
+        method: TunedDecisionClassifier(linear, response_method=method)
+        for method in ("predict_proba", "decision_function")
+    }
+    assert tunes_on_all_rows(tuned["predict_proba"])
+    assert not tunes_on_all_rows(tuned["decision_function"])
+    assert not tunes_on_all_rows(TunedDecisionClassifier(linear, cv=0.2))

@@ -105,3 +105,12 @@ def test_neighbours_can_be_left_out(related):
 def test_neighbours_learn_from_the_held_out_rows_in_the_end(related):
     model = MrMPClassifier(d_model=8, max_epochs=1, random_state=0).fit(*related)._model
     assert model.neighbors.labels_.shape[0] == related[0].shape[0]
+
+
+def test_a_label_that_all_rows_have_gets_finite_logits():
+    """Sums of weights are rounded in different orders: shares must not pass 1."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.random((20_000, 3)) * (rng.random((20_000, 3)) < 0.2))
+    Y = sp.csr_array(np.ones((20_000, 1)))
+    path = NeighborPath().fit(X, Y, X[:50], Y[:50])
+    assert np.isfinite(path.logits(X[:2000])).all()

@@ -173,6 +173,15 @@ class TestWeights:
             part = slice(some.starts[number], some.starts[number + 1])
             assert [known[t] for t in some.tokens[part]] == some.weights[part].tolist()
 
+    def test_words_that_are_left_out_weigh_nothing(self):
+        ids = np.array([[1, 2, 3, 4], [1, 5, 0, 0], [1, 6, 7, 0]])
+        rows = SequenceTokens(weighted=True).fit(ids).transform(ids)
+        dropped = rows.drop(0.6, np.random.default_rng(0))
+        is_unknown = dropped.tokens == dropped.unknown
+        assert is_unknown.any()
+        assert (dropped.weights[is_unknown] == 0).all()
+        np.testing.assert_array_equal(dropped.weights[~is_unknown], rows.weights[~is_unknown])
+
     def test_rare_words_of_a_sequence_weigh_more_and_unknown_ones_nothing(self):
         ids = np.array([[1, 2, 0], [1, 3, 1], [1, 0, 0]])
         encoder = SequenceTokens(weighted=True).fit(ids)

@@ -11,8 +11,10 @@ from sklearn_mrmp.nn.dropout import ByteDropout
 
 # Folding saves this many times what it costs in operations before it is worth its copies.
 _FOLDING_GAIN = 2.0
-# Score of padding: its weight is exactly zero beside any token's.
-_NEVER = -1e30
+# Score of padding: its weight is exactly zero beside any token's, in half precision, too.
+_NEVER = -3e4
+# Plain products hold at most this many scores (16 MB).
+_MOST_SCORES = 2**22
 
 
 class MultiHeadAttention(nn.Module):
@@ -88,10 +90,10 @@ class MultiHeadAttention(nn.Module):
         if q.dim() == 2:
             q = q.expand(len(tokens), -1, -1)
         q, k, v = (self._split_heads(part) for part in (q, k, v))
-        if _products_pay(tokens):
+        if _products_pay(q, k):
             out = _attend_by_products(q, k, v, mask)
         else:
-            attend = None if mask is None else mask[:, None, None, :]
+            attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
             out = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)  # (B, H, Q, d/H)
         return self.output(out.transpose(1, 2).flatten(2))
 
@@ -111,7 +113,7 @@ class MultiHeadAttention(nn.Module):
         k, v = F.linear(tokens, weight, bias).chunk(2, dim=-1)
         k = k * (d_model // self.n_heads) ** -0.5
         score = self._shared_weights if queries.dim() == 2 else self._row_weights
-        added = _added_to_scores(mask)
+        added = _added_to_scores(mask, tokens)
         weights = score(queries, k, added)  # (B, Q, H T)
         if added is not None:
             v = v * (added > _NEVER)[..., None]  # a row without tokens weighs its padding: zero
@@ -151,19 +153,26 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(1, (n_rows, -1)).transpose(0, 1).flatten(1, 2)
 
 
-def _products_pay(tokens):
+def _products_pay(q, k):
     """Whether plain products beat the fused kernel: on several threads of a CPU they do.
 
     The kernel gives each thread its own rows and heads, which are small here; on two threads
-    products took 0.6 to 0.9 of its time, on one thread 1.0 to 1.1.
+    products took 0.6 to 0.9 of its time, on one thread 1.0 to 1.1. They hold all scores, so long
+    rows are left to the kernel.
     """
-    return tokens.device.type == "cpu" and torch.get_num_threads() > 1
+    n_scores = q.shape[:-1].numel() * k.shape[-2]
+    return q.device.type == "cpu" and torch.get_num_threads() > 1 and n_scores <= _MOST_SCORES
+
+
+def _in_type_of(mask, x):
+    """Return a bool mask as it is, and a float mask in the dtype of `x`."""
+    return mask if mask.dtype == torch.bool else mask.to(x.dtype)
 
 
 def _attend_by_products(q, k, v, mask):
     """Attend from (B, H, Q, d/H) to (B, H, T, d/H) by batched products."""
     (n_rows, n_heads, n_queries, width), n_tokens = q.shape, k.shape[2]
-    added = _added_to_scores(mask)
+    added = _added_to_scores(mask, q)
     if added is not None:
         v = v * (added > _NEVER)[:, None, :, None]  # a row without tokens weighs its padding: zero
     q, k, v = (part.reshape(n_rows * n_heads, -1, width) for part in (q, k, v))
@@ -176,13 +185,13 @@ def _attend_by_products(q, k, v, mask):
     return out.view(n_rows, n_heads, n_queries, width)
 
 
-def _added_to_scores(mask):
-    """Turn a mask into what it adds to scores, finite, (B, T) or None; padding gets `_NEVER`."""
+def _added_to_scores(mask, x):
+    """Turn a mask into what it adds to scores, finite and in the dtype of `x`, (B, T) or None."""
     if mask is None:
         return None
     if mask.dtype == torch.bool:
-        return torch.zeros(mask.shape, device=mask.device).masked_fill_(~mask, _NEVER)
-    return mask.clamp(min=_NEVER)
+        return x.new_zeros(mask.shape).masked_fill_(~mask, _NEVER)
+    return mask.to(x.dtype).clamp(min=_NEVER)
 
 
 class PositionwiseFeedForward(nn.Module):

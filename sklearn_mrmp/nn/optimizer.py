@@ -28,4 +28,4 @@ class EagerAdamW(torch.optim.AdamW):
     zero_grad = inspect.unwrap(Optimizer.zero_grad)
     state_dict = inspect.unwrap(Optimizer.state_dict)
     load_state_dict = inspect.unwrap(Optimizer.load_state_dict)
-    step = torch.no_grad()(inspect.unwrap(torch.optim.Adam.step))
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))

@@ -9,7 +9,7 @@ from sklearn_mrmp.nn import attention as attention_module
 
 @pytest.fixture(params=[False, True], ids=["kernel", "products"])
 def attention(request, monkeypatch):
-    monkeypatch.setattr(attention_module, "_products_pay", lambda tokens: request.param)
+    monkeypatch.setattr(attention_module, "_products_pay", lambda q, k: request.param)
     torch.manual_seed(0)
     return MultiHeadAttention(d_model=8, n_heads=2)
 
@@ -89,6 +89,23 @@ def test_a_float_mask_of_zeros_is_a_bool_mask(attention):
     mask = torch.tensor([[True, True, False], [False, False, False]])
     added = torch.zeros(2, 3).masked_fill(~mask, -torch.inf)
     torch.testing.assert_close(attention(queries, tokens, added), attention(queries, tokens, mask))
+
+
+def test_masks_go_with_any_precision(attention):
+    attention.double()
+    queries, tokens = torch.randn(4, 8).double(), torch.randn(2, 3, 8).double()
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    added = torch.zeros(2, 3).masked_fill(~mask, -torch.inf)
+    torch.testing.assert_close(attention(queries, tokens, added), attention(queries, tokens, mask))
+
+
+def test_products_are_for_short_rows_on_several_threads(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    short, long = torch.empty(32, 2, 160, 4), torch.empty(32, 2, 2000, 4)
+    assert attention_module._products_pay(short, short)
+    assert not attention_module._products_pay(long, long)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert not attention_module._products_pay(short, short)
 
 
 def test_many_tokens_or_few_queries_are_not_folded(attention):

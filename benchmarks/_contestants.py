@@ -15,7 +15,13 @@ BATCH_SIZE = 32
 _MAX_GRADIENT_NORM = 1.0
 
 PAPER = {"d_model": 512, "d_inner": 1024, "architecture": "paper"}
-DEFAULT = {"d_model": 128, "d_inner": 256, "architecture": "default", "dropout": 0.1}
+DEFAULT = {
+    "d_model": 128,
+    "d_inner": 256,
+    "n_heads": 2,
+    "architecture": "default",
+    "dropout": 0.1,
+}
 
 
 def groups_of_rows(problem, n_groups, batch_size=BATCH_SIZE):

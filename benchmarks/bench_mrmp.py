@@ -76,6 +76,8 @@ def print_speed(args, clock):
         problem = (args.data_home and load(shape, args.data_home)) or generate(shape)
         name = shape.name + (" (real)" if problem.is_real else "")
         for setting, settings in SETTINGS.items():
+            if args.setting not in setting:
+                continue
             sizes = group_sizes(settings, shape, args.full)
             rate = matmul_rate(clock)
             races, flops = contest(problem, settings, *sizes, args.repeats, clock)
@@ -160,6 +162,8 @@ def main():
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cpu-time", action="store_true")
+    parser.add_argument("--setting", default="", help="only settings with this in their name")
+    parser.add_argument("--speed-only", action="store_true", help="only the first table")
     parser.add_argument("--skip-speed", action="store_true", help="only growth, memory and loop")
     parser.add_argument("--memory", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -171,6 +175,8 @@ def main():
     clock = time.process_time if args.cpu_time else time.perf_counter
     if not args.skip_speed:
         print_speed(args, clock)
+    if args.speed_only:
+        return
     print_growth(args, clock)
     print_memory()
     print_loop_overhead(clock)

@@ -452,7 +452,7 @@ class TestComposition:
         sizes = []
         for repeats in (10, 30):
             buffer = io.BytesIO()
-            clf = make_clf(neighbor_path=False)
+            clf = make_clf(neighbor_path=False, label_sets=False)
             clf.fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
             joblib.dump(clf, buffer)
             sizes.append(buffer.tell())

@@ -72,28 +72,34 @@ def read(path):
 
 
 def report(runs, names, seeds, metric):
-    """Mean of each variant, its gain over no graph, and paired tests."""
-    print(f"\n{metric}: mean without a graph; gain of each variant (p of a paired t-test)")
+    """Mean of each variant, its gain over no graph, and paired tests; a dash where not all ran."""
+    print(f"\n{metric}: mean without a graph; gain of each variant (p of a paired t-test)\n")
     variants = [name for name in VARIANTS if name != "none"]
-    print(
-        "| data | none | " + " | ".join(variants) + " |\n|---" * 1 + "|---:" * (len(variants) + 1)
-    )
+    print("| data | none | " + " | ".join(variants) + " |")
+    print("|---" + "|---:" * (len(variants) + 1) + "|")
     gains = {variant: [] for variant in variants}
     for name in names:
-        scores = {
-            variant: np.array([float(runs[name, variant, seed][metric]) for seed in seeds])
-            for variant in VARIANTS
-        }
-        cells = [f"{scores['none'].mean():.3f}"]
+        without = scores(runs, name, "none", seeds, metric)
+        cells = [f"{without.mean():.3f}"]
         for variant in variants:
-            gain = scores[variant] - scores["none"]
-            gains[variant] += list(gain)
-            cells.append(
-                f"{gain.mean():+.3f} ({ttest_rel(scores[variant], scores['none'])[1]:.2f})"
-            )
+            found = scores(runs, name, variant, seeds, metric)
+            if found is None:
+                cells.append("–")
+                continue
+            gains[variant] += list(found - without)
+            p = ttest_rel(found, without).pvalue
+            cells.append(f"{(found - without).mean():+.3f} ({p:.2f})")
         print(f"| {name} | " + " | ".join(cells) + " |")
-    cells = [f"{np.mean(g):+.3f} ({wilcoxon(g).pvalue:.2f})" for g in gains.values()]
+    cells = [f"{np.mean(g):+.3f} ({wilcoxon(g).pvalue:.2f})" if g else "–" for g in gains.values()]
     print("| all (Wilcoxon) | | " + " | ".join(cells) + " |", flush=True)
+
+
+def scores(runs, name, variant, seeds, metric):
+    """Return a metric of a variant for all seeds, or None when a run is missing."""
+    keys = [(name, variant, seed) for seed in seeds]
+    if not all(key in runs for key in keys):
+        return None
+    return np.array([float(runs[key][metric]) for key in keys])
 
 
 def main():
@@ -101,6 +107,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data-home", type=Path, required=True)
     parser.add_argument("--datasets", default=_DATA)
+    parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
@@ -113,7 +120,7 @@ def main():
             folder = args.data_home / "mulan" / name
             data = load_mulan(folder, subset="train"), load_mulan(folder, subset="test")
             for seed in seeds:
-                for variant in VARIANTS:
+                for variant in args.variants.split(","):
                     if (name, variant, seed) not in runs:
                         runs[name, variant, seed] = run(data, name, variant, seed)
                         writer.writerow(runs[name, variant, seed])

@@ -104,12 +104,15 @@ def main():
     parser.add_argument("--data-home", type=Path, required=True)
     parser.add_argument("--dataset", default="bibtex")
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=None, help="stop after so many (the default)")
     parser.add_argument("--network-only", action="store_true")
     args = parser.parse_args()
     data = load_mulan(args.data_home / "mulan" / args.dataset, subset="train")
     X, Y = as_csr(data.data), as_csr(data.target)
     alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
     options = alone if args.network_only else {}
+    if args.epochs is not None:
+        options["max_epochs"] = args.epochs
     times = []
     for seed in range(args.splits):
         target, tuned, seen, passed, total = one_split(X, Y, seed, options)

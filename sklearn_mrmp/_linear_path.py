@@ -8,7 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._linear_features import LinearFeatures
-from sklearn_mrmp._linear_solver import LogisticDesign, frequency_intercepts, solve_logistic
+from sklearn_mrmp._linear_solver import (
+    LogisticDesign,
+    frequency_intercepts,
+    log_loss,
+    solve_logistic,
+)
 
 # Strengths tried, for rows of mean squared length 1; from the middle one uphill.
 _STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -79,7 +84,7 @@ class LinearPath:
     def _solved(self, design, Y, position, start, held_out, Y_valid):
         W, b = start[0].copy(), start[1].copy()
         solve_logistic(design, Y, 1.0 / _STRENGTHS[position], W, b)
-        return _log_loss(held_out, Y_valid, W, b), position, (W, b)
+        return _held_out_loss(held_out, Y_valid, W, b), position, (W, b)
 
     def refit(self, X, Y):
         """Fit anew on other rows, with the penalty that was chosen.
@@ -107,13 +112,11 @@ class LinearPath:
         return self.features_.transform(X) @ self.coef_ + self.intercept_
 
 
-def _log_loss(X, Y, W, b):
+def _held_out_loss(X, Y, W, b):
     """Sum over all entries of the log loss, in blocks of rows."""
     total = 0.0
     size = max(1, _BLOCK_FLOATS // len(b))
     for start in range(0, X.shape[0], size):
         rows = slice(start, start + size)
-        Z = X[rows] @ W + b
-        total += np.logaddexp(0, Z).sum(dtype=np.float64)
-        total -= sp.csr_array(Y[rows]).multiply(Z).sum()
+        total += log_loss(X[rows] @ W + b, sp.csr_array(Y[rows]))
     return total

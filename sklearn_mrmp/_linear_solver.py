@@ -55,6 +55,11 @@ def frequency_intercepts(Y):
     return np.log((counts + 0.5) / (Y.shape[0] - counts + 0.5)).astype(np.float32)
 
 
+def log_loss(Z, Y):
+    """Sum over all entries of the log loss of logits `Z`, an ndarray, for sparse 0/1 labels `Y`."""
+    return np.logaddexp(0, Z).sum(dtype=np.float64) - Y.multiply(Z).sum()
+
+
 def solve_logistic(design, Y, penalty, W, b):
     """Minimise the log loss plus ``penalty / 2 · ‖w‖²`` of every label, in place.
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from sklearn.utils import gen_batches
 
 from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
-from sklearn_mrmp._linear_solver import frequency_intercepts
+from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._sparse_neighbors import smallest_columns
 
@@ -79,7 +79,7 @@ class NeighborPath:
         for rows in self._blocks(len(chosen)):
             near = self._nearest(X_valid[chosen[rows]])
             truth = Y_valid[chosen[rows]]
-            losses += [_log_loss(self._vote(*near, power), truth) for power in _POWERS]
+            losses += [log_loss(self._vote(*near, power), truth) for power in _POWERS]
         self.power_ = _POWERS[int(np.argmin(losses))]
         return self
 
@@ -152,7 +152,3 @@ def _steady_product(rows, columns):
     for row, out in zip(rows, products, strict=True):
         np.matmul(row, columns, out=out)
     return products
-
-
-def _log_loss(Z, Y):
-    return np.logaddexp(0, Z).sum(dtype=np.float64) - Y.multiply(Z).sum()

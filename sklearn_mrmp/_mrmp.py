@@ -72,8 +72,8 @@ class MrMPClassifier(BaseMultilabelClassifier):
     cv : int, default=None
         Cross-fitting: train networks on this many folds, each holding out another part of the
         rows, and let all of them vote. Weights and decisions are tuned on the held-out votes of
-        all rows, and no row is lost to training. Takes `cv` times as long to fit and to predict,
-        and is the most accurate setting; None holds out `validation_fraction` once.
+        all rows, and no row is lost to training. Takes `cv` times as long to fit and to predict;
+        None holds out `validation_fraction` once.
     architecture : {"default", "paper"}, default="default"
         ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "sequence"}, default="auto"

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_mrmp._problem_transformation import (
@@ -55,8 +55,8 @@ def _binary_relevance(dataset):
 _STARTS = {"delicious": 0.3, "reuters": 100.0, "reuters21578": 100.0, "bibtex": 0.3}
 
 
-def _tuned_regression(dataset):
-    tuned = TunedBinaryRelevance(start=_STARTS.get(dataset.lower(), 1.0))
+def _tuned_regression(dataset, refit=False):
+    tuned = TunedBinaryRelevance(start=_STARTS.get(dataset.lower(), 1.0), refit=refit)
     if dataset.lower().startswith("reuters"):
         return tuned  # tf-idf rows are of one scale, and a scaler would undo their weights
     return make_pipeline(MaxAbsScaler(), tuned)
@@ -65,10 +65,7 @@ def _tuned_regression(dataset):
 def _tuned_regression_out_of_fold(dataset):
     from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
-    tuned = _tuned_regression(dataset)
-    last = tuned[-1] if isinstance(tuned, Pipeline) else tuned
-    last.set_params(refit=True)
-    return TunedDecisionClassifier(tuned, cv=5)
+    return TunedDecisionClassifier(_tuned_regression(dataset, refit=True), cv=5)
 
 
 def _mrmp_folds(dataset):

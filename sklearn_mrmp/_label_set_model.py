@@ -21,6 +21,9 @@ from scipy.special import logit, logsumexp
 # Where the coefficients start, and towards what they are drawn when there are few rows.
 _START = np.array([1.0, 0.0, 0.5, 0.0])
 
+# Label sets kept: the most frequent ones.
+MAX_SETS = 10_000
+
 # Numbers (sets × rows) in memory at a time, and looked at when the coefficients are fitted.
 _CHUNK_NUMBERS = 4_000_000
 _FIT_NUMBERS = 2_000_000

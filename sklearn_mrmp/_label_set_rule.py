@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._label_set_model import fit_label_sets, to_logits
+from sklearn_mrmp._label_set_model import MAX_SETS, fit_label_sets, to_logits
 from sklearn_mrmp._threshold_sweep import metric_value
 from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, tune_thresholds
-
-MAX_SETS = 10_000
 
 # Labels of a row that are looked at beyond the size of the largest set.
 _SHORTLIST = 24

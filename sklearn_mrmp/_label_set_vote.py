@@ -5,11 +5,12 @@ occur. The probability of a label under the distribution over the sets seen in t
 its own, is often the better one; held-out rows say how much of it. Knows the model of label sets.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from sklearn_mrmp._label_set_model import fit_label_sets, to_logits
+from sklearn_mrmp._label_set_model import MAX_SETS, LabelSetModel, fit_label_sets, to_logits
 
-_MAX_SETS = 10_000
 # Shares tried; 0 leaves the probabilities alone.
 _SHARES = (0.0, 0.25, 0.5, 0.75)
 # Gain in log loss, summed over all entries, that speaks for label sets: four coefficients were
@@ -19,14 +20,15 @@ _CLEAR_GAIN = 4.0
 _MOST_LABELS = 2_000
 
 
+@dataclass(eq=False)
 class LabelSetVote:
     """Mix the probabilities of labels with those under the distribution over label sets.
 
     Attributes
     ----------
-    model_ : LabelSetModel
+    model : LabelSetModel
         The label sets and the coefficients of their distribution.
-    share_ : float
+    share : float
         Share of the label sets in the mean, above 0 and below 1.
 
     Examples
@@ -39,9 +41,8 @@ class LabelSetVote:
     True
     """
 
-    def __init__(self, model, share):
-        self.model_ = model
-        self.share_ = share
+    model: LabelSetModel
+    share: float
 
     @classmethod
     def fit(cls, Y, P, Y_others=None, *, forget_held_out=False):
@@ -70,7 +71,7 @@ class LabelSetVote:
         if Y.shape[1] > _MOST_LABELS:
             return None, P
         Z = to_logits(P)
-        judge, own, model = fit_label_sets(Y, Z, Y_others, _MAX_SETS)
+        judge, own, model = fit_label_sets(Y, Z, Y_others, MAX_SETS)
         marginals = judge.marginals(Z, own)
         losses = {share: _log_loss(Y, _mean(P, marginals, share)) for share in _SHARES}
         share = min(losses, key=losses.get)
@@ -80,7 +81,7 @@ class LabelSetVote:
 
     def mix(self, P):
         """Return mixed probabilities, float32; a row's depend on it alone."""
-        return _mean(P, self.model_.marginals(to_logits(P)), self.share_)
+        return _mean(P, self.model.marginals(to_logits(P)), self.share)
 
 
 def _mean(P, marginals, share):

@@ -124,8 +124,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
     n_threads : int, default=None
         Threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Folds of `cv` trained at once, each in a process with one thread; on two cores about 1.5
-        times as fast as one after the other with two threads.
+        Folds of `cv` trained at once, each in a process with one thread.
     callbacks : list of skorch callbacks, default=None
         Added to training.
     checkpoint_dir : path-like, default=None

@@ -44,7 +44,7 @@ def test_a_row_does_not_vouch_for_its_own_set():
     Y = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(bool)
     P = noisy(Y, rng)
     vote, _ = LabelSetVote.fit(Y, P)
-    assert vote is None or vote.share_ <= 0.25
+    assert vote is None or vote.share <= 0.25
 
 
 def test_held_out_sets_can_be_left_out_of_the_model(problem):
@@ -52,8 +52,8 @@ def test_held_out_sets_can_be_left_out_of_the_model(problem):
     others = SETS[np.repeat([0, 1], 50)]
     whole, _ = LabelSetVote.fit(Y, P, others)
     part, _ = LabelSetVote.fit(Y, P, others, forget_held_out=True)
-    assert whole.model_.sets.shape[0] == 3
-    assert part.model_.sets.shape[0] == 2
+    assert whole.model.sets.shape[0] == 3
+    assert part.model.sets.shape[0] == 2
 
 
 def test_a_row_depends_on_itself_alone(problem):
@@ -98,7 +98,7 @@ def test_given_held_out_rows_do_not_vouch_for_themselves(sets):
     Y[200:] = [0, 1, 1, 1]  # a set that only held-out rows have
     clf = MrMPClassifier(**OPTIONS).fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:])
     known = clf._model.sets
-    assert known is None or [0, 1, 1, 1] not in known.model_.sets.toarray().tolist()
+    assert known is None or [0, 1, 1, 1] not in known.model.sets.toarray().tolist()
 
 
 def test_vector_targets_have_none(sets):

@@ -14,7 +14,6 @@ from sklearn.utils import Bunch
 
 from sklearn_mrmp._hyperboxes import Hyperboxes
 from sklearn_mrmp._label_set_model import LabelSetModel
-from sklearn_mrmp._label_set_vote import LabelSetVote
 from sklearn_mrmp._persistence._errors import ModelFileError
 from sklearn_mrmp._sparse_neighbors import METRICS, SparseNeighbors
 from sklearn_mrmp._targets import LabelClasses, TargetEncoding
@@ -104,7 +103,7 @@ def complete_mrmp(classifier):
     is_odds = model.log_odds is None or is_vector(model.log_odds, n_labels, "f")
     require(is_odds and (not model.has_paths or model.log_odds is not None), "label frequencies")
     sets = model.sets
-    require(sets is None or sets.model_.sets.shape[1] == n_labels, "label sets and labels")
+    require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
     k = model.n_candidates
     require(k is None or (is_count(k) and k < n_labels), "shortlist and labels")
 
@@ -148,6 +147,7 @@ def complete_neighbor_path(path):
     is_sparse = type(path.labels_) is sp.csr_array and path.labels_.dtype == np.float32
     require(is_sparse and path.labels_.shape[0] == n_rows > 0, "labels of remembered rows")
     require(is_vector(path.log_odds_, path.labels_.shape[1], "f"), "frequencies of labels")
+    require(0 < path.power_ < np.inf, "power of the nearest rows")
     _check_representation(path.features_, n_features)
 
 
@@ -199,18 +199,10 @@ def complete_label_sets(model):
     require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
 
 
-def take_label_set_vote(vote):
-    """Parameters of a vote of label sets."""
-    return {"model": vote.model_, "share": vote.share_}, {}
-
-
-def make_label_set_vote(params, fitted):
-    """Vote of label sets of what `take_label_set_vote` returned."""
-    require(not fitted and params.keys() == {"model", "share"}, "a vote of label sets")
-    vote = LabelSetVote(**params)
-    require(type(vote.model_) is LabelSetModel, "label sets of a vote")
-    require(isinstance(vote.share_, float) and 0 < vote.share_ < 1, "share of label sets")
-    return vote
+def complete_label_set_vote(vote):
+    """Check the parts of a vote of label sets."""
+    require(type(vote.model) is LabelSetModel, "label sets of a vote")
+    require(isinstance(vote.share, float) and 0 < vote.share < 1, "share of label sets")
 
 
 def complete_mlknn(classifier):

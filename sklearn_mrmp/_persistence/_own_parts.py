@@ -100,11 +100,7 @@ OWN_PARTS = (
         },
         complete=hooks.complete_linear_features,
     ),
-    Part(
-        "sklearn_mrmp._label_set_vote:LabelSetVote",
-        take=hooks.take_label_set_vote,
-        make=hooks.make_label_set_vote,
-    ),
+    Part("sklearn_mrmp._label_set_vote:LabelSetVote", complete=hooks.complete_label_set_vote),
     Part("sklearn_mrmp._net:MrMPNet", take=_take_net, make=_make_net),
     Part(
         "sklearn_mrmp._tokens:FeatureTokens",

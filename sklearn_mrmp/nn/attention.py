@@ -156,9 +156,8 @@ class MultiHeadAttention(nn.Module):
 def _products_pay(q, k):
     """Whether plain products beat the fused kernel: on several threads of a CPU they do.
 
-    The kernel gives each thread its own rows and heads, which are small here; on two threads
-    products took 0.6 to 0.9 of its time, on one thread 1.0 to 1.1. They hold all scores, so long
-    rows are left to the kernel.
+    The kernel hardly gains by a second thread at these sizes: there products took 0.6 to 1.0 of
+    its time, on one thread 0.7 to 1.2. They hold all scores, so long rows are left to the kernel.
     """
     n_scores = q.shape[:-1].numel() * k.shape[-2]
     return q.device.type == "cpu" and torch.get_num_threads() > 1 and n_scores <= _MOST_SCORES

@@ -11,10 +11,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from sklearn_mrmp._label_model import LabelModel
+from sklearn_mrmp._label_votes import vote_weights
 from sklearn_mrmp._model_fitting import n_epochs_done
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import torch_threads
-from sklearn_mrmp._vote import best_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class _Fold:
     evidence: list
 
 
-def cross_fit(fitting, X, Y, folds, learn_graph, *, most_entries, n_jobs=None):
+def cross_fit(fitting, X, Y, splits, learn_graph, *, most_entries, n_jobs=None):
     """Train networks on folds and tune their votes on what each fold held out.
 
     Parameters
@@ -55,8 +55,8 @@ def cross_fit(fitting, X, Y, folds, learn_graph, *, most_entries, n_jobs=None):
         How to fit; its graph is not used.
     X, Y : {ndarray, csr_array}, csr_array
         All rows and their 0/1 labels.
-    folds : list of ndarray of int
-        Row numbers of each fold.
+    splits : list of (ndarray, ndarray) of int
+        Row numbers to train on and to hold out, for each fold.
     learn_graph : callable
         Label relations from the labels of training rows.
     most_entries : int
@@ -74,25 +74,22 @@ def cross_fit(fitting, X, Y, folds, learn_graph, *, most_entries, n_jobs=None):
         When the user stopped it before the first epoch was done, or between several processes.
     """
     encoder = fitting.make_encoder().fit(X)
-    train, valid = _parts(X, Y, folds[0])
     # Penalty, power and sizes are chosen once; the first fold's rows choose them.
-    like = fitting.with_paths(encoder, train, valid)
-    n_rows = max(1, most_entries // Y.shape[1] // len(folds))
+    like = fitting.with_paths(encoder, *_parts(X, Y, splits[0]))
+    n_rows = max(1, most_entries // Y.shape[1] // len(splits))
 
     def jobs():
-        for number, fold in enumerate(folds):
+        for number, split in enumerate(splits):
             seed = fitting.seed + number * fitting.params["n_members"]
-            graph = learn_graph(Y[np.setdiff1d(np.arange(Y.shape[0]), fold)])
-            own = replace(fitting, graph=graph, seed=seed)
-            yield own, like, X, Y, fold, n_rows, f"fold-{number}"
+            own = replace(fitting, graph=learn_graph(Y[split[0]]), seed=seed)
+            yield own, like, X, Y, split, n_rows, f"fold-{number}"
 
     done = _until_interrupted(_trained(jobs(), n_jobs))
     return _put_together(fitting, like, done, X, Y)
 
 
-def _parts(X, Y, fold):
-    rest = np.setdiff1d(np.arange(Y.shape[0]), fold)
-    return (X[rest], Y[rest]), (X[fold], Y[fold])
+def _parts(X, Y, split):
+    return tuple((X[rows], Y[rows]) for rows in split)
 
 
 def _trained(jobs, n_jobs):
@@ -101,13 +98,13 @@ def _trained(jobs, n_jobs):
     return (_train_fold(*job) for job in jobs)
 
 
-def _train_fold(fitting, like, X, Y, fold, n_rows, stage):
-    train, valid = _parts(X, Y, fold)
+def _train_fold(fitting, like, X, Y, split, n_rows, stage):
+    train, valid = _parts(X, Y, split)
     model = fitting.with_paths(like.encoder, train, valid, like=like)
     fitting.train_members(model, train, valid, stage)
-    chosen = evenly_spaced(len(fold), n_rows)
+    chosen = evenly_spaced(len(split[1]), n_rows)
     evidence = model.evidence(valid[0][chosen], valid[1][chosen])
-    return _Fold(model.nets, fold[chosen], list(evidence))
+    return _Fold(model.nets, split[1][chosen], list(evidence))
 
 
 def _train_alone(fitting, *job):
@@ -137,7 +134,7 @@ def _put_together(fitting, like, folds, X, Y):
     whole = replace(like, nets=[net for fold in folds for net in fold.nets])
     evidence = [block for fold in folds for block in fold.evidence]
     if whole.has_paths:
-        whole.weights = best_weights([(v.shortlisted(), truth) for v, truth in evidence])
+        whole.weights = vote_weights([(v.shortlisted(), truth) for v, truth in evidence])
     P = np.concatenate([whole.mixed(votes) for votes, _ in evidence])
     fitting.refit_paths(whole, X, Y)
     return CrossFit(whole, np.concatenate([fold.rows for fold in folds]), P)

@@ -1,9 +1,10 @@
 """Which rows are held out: one part of them, or each of several folds in turn.
 
-Always at random: label sets are too many to stratify. numpy only.
+Always at random: label sets are too many to stratify. numpy and scikit-learn's folds.
 """
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 
 def split_rows(n_samples, fraction, random_state):
@@ -27,10 +28,11 @@ def split_rows(n_samples, fraction, random_state):
 
 
 def fold_rows(n_samples, n_folds, random_state):
-    """Row numbers of each fold."""
+    """Row numbers to train on and row numbers held out, both rising, for each fold."""
     if n_samples < n_folds:
         raise ValueError(f"cv={n_folds} folds need as many rows; got n_samples={n_samples}.")
-    return np.array_split(random_state.permutation(n_samples), n_folds)
+    folds = KFold(n_folds, shuffle=True, random_state=random_state)
+    return list(folds.split(np.zeros(n_samples)))
 
 
 def check_held_out(X_val, y_val, cv, refit):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from sklearn_mrmp._label_votes import Votes, vote_weights, weighted
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._shortlist import blocks, top_labels
-from sklearn_mrmp._vote import Votes, best_weights, weighted
 
 # Probabilities stay strictly inside (0, 1), so that their logits and logarithms are finite.
 _PROBABILITY_MARGIN = 1e-7
@@ -88,7 +88,7 @@ class LabelModel:
         """Find the weights of the votes on held-out rows `X` with labels `Y`."""
         if self.has_paths:
             evidence = self.evidence(X, Y)
-            self.weights = best_weights([(v.shortlisted(), truth) for v, truth in evidence])
+            self.weights = vote_weights([(v.shortlisted(), truth) for v, truth in evidence])
 
     def evidence(self, X, Y):
         """Yield the votes of blocks of rows, and the truth about what the networks decode."""
@@ -102,7 +102,7 @@ class LabelModel:
         """Find the weights of the paths alone on held-out rows; shortlists follow them."""
         chosen = evenly_spaced(X.shape[0], max(1, _OUTSIDE_ENTRIES // Y.shape[1]))
         evidence = [(self._path_votes(self.encoder.bag(X[chosen])), Y[chosen].toarray())]
-        self.outside_weights = best_weights(evidence)
+        self.outside_weights = vote_weights(evidence)
 
     def logits(self, bag):
         """Logits of all labels by the paths alone; `bag` is what linear models read."""

@@ -364,7 +364,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         if self.cv is None:
             train, valid = self._split(X, Y, X_val, y_val, random_state)
         else:
-            train, folds = (X, Y), fold_rows(Y.shape[0], self.cv, random_state)
+            train, splits = (X, Y), fold_rows(Y.shape[0], self.cv, random_state)
         self.label_graph_ = self._learn_graph(train[1])
         given = (None, None) if X_val is None else valid
         checkpoints.claim(
@@ -378,7 +378,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         )
         with torch_threads(self.n_threads):
             if self.cv is not None:
-                return self._fit_folds(fitting, X, Y, folds)
+                return self._fit_folds(fitting, X, Y, splits)
             self._keep(fitting.fit(train, valid))
             chosen = rows_to_tune_on(*valid[1].shape)
             P = self._model.block_probabilities(valid[0][chosen], Y.shape[1])
@@ -387,13 +387,13 @@ class MrMPClassifier(BaseMultilabelClassifier):
                 self._use_all_rows(fitting, X, Y)
         return self
 
-    def _fit_folds(self, fitting, X, Y, folds):
+    def _fit_folds(self, fitting, X, Y, splits):
         """Train a network per fold, and tune on what each fold held out."""
         result = cross_fit(
             fitting,
             X,
             Y,
-            folds,
+            splits,
             self._learn_graph,
             most_entries=DECISION_ENTRIES,
             n_jobs=self.n_jobs,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from sklearn_mrmp._vote import Votes, best_weights, weighted
+from sklearn_mrmp._label_votes import Votes, vote_weights, weighted
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def truth():
 
 def test_voters_that_are_not_there_weigh_nothing(truth):
     Z, Y, _ = truth
-    weights = best_weights([(Votes(None, neighbors=Z), Y)])
+    weights = vote_weights([(Votes(None, neighbors=Z), Y)])
     assert weights[:2] == (0.0, 0.0)
     assert weights[2] == pytest.approx(1, abs=0.1)
 
@@ -27,14 +27,14 @@ def test_a_frequency_that_two_voters_count_is_counted_once(truth):
     evidence = rng.normal(size=(2, 4000, 5))
     Y = (rng.random((4000, 5)) < expit(evidence.sum(axis=0) + log_odds)).astype(float)
     votes = Votes(evidence[0] + log_odds, linear=evidence[1] + log_odds, log_odds=log_odds)
-    weights = best_weights([(votes, Y)])
+    weights = vote_weights([(votes, Y)])
     np.testing.assert_allclose(weights, [1, 1, 0, -1], atol=0.12)
 
 
 def test_no_other_weights_have_a_smaller_loss(truth):
     Z, Y, rng = truth
     votes = Votes(Z + rng.normal(size=Z.shape), linear=Z + rng.normal(size=Z.shape))
-    best = best_weights([(votes, Y)])
+    best = vote_weights([(votes, Y)])
 
     def loss(weights):
         z = weights[0] * votes.networks + weights[1] * votes.linear
@@ -48,9 +48,9 @@ def test_no_other_weights_have_a_smaller_loss(truth):
 def test_blocks_of_evidence_are_one(truth):
     Z, Y, rng = truth
     other = rng.normal(size=Z.shape)
-    whole = best_weights([(Votes(Z, linear=other), Y)])
+    whole = vote_weights([(Votes(Z, linear=other), Y)])
     parts = [(Votes(Z[i::2], linear=other[i::2]), Y[i::2]) for i in range(2)]
-    np.testing.assert_allclose(best_weights(parts), whole, atol=1e-4)
+    np.testing.assert_allclose(vote_weights(parts), whole, atol=1e-4)
 
 
 def test_shortlisted_votes_are_those_of_the_candidates():

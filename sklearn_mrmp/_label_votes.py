@@ -78,7 +78,7 @@ def weighted(votes, weights):
     return sum(parts[1:], parts[0])
 
 
-def best_weights(evidence):
+def vote_weights(evidence):
     """Weights of the voters with the smallest log loss; a convex problem.
 
     A few rows must not decide alone: the loss is that of the held-out entries plus a pull towards

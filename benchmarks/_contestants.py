@@ -4,11 +4,15 @@ Helper of the benchmarks. A contestant trains and predicts given groups of rows;
 batch for the package, and the yardstick mixes the rows of all groups, as random batches do.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 import torch
 from _yardstick import TextbookMrMP, copy_weights
 
-from sklearn_mrmp._batches import bucketed, padded
+from sklearn_mrmp._allocator import kept_memory
+from sklearn_mrmp._batches import bucketed, padded, prediction_batches
+from sklearn_mrmp._memory import TrainingSizes
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 BATCH_SIZE = 32
@@ -47,10 +51,10 @@ class _Contestant:
         self.groups = groups
         self.n_rows = sum(len(group) for group in groups)
 
-    def train(self):
+    def train(self, groups=None):
         """One step on each batch."""
         self.network.train()
-        for chosen in self.groups:
+        for chosen in groups or self.groups:
             logits, v = self.logits(self.rows.take(chosen))
             targets = torch.from_numpy(self.Y[chosen].toarray())
             self.criterion(logits, targets, v).backward()
@@ -66,6 +70,14 @@ class Ours(_Contestant):
         network = _module(problem, settings)
         optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, fused=True)
         super().__init__(network, optimizer, problem, groups)
+        self.sizes = _training_sizes(problem, settings, len(groups[0]))
+
+    @contextmanager
+    def in_training(self):
+        """As in the middle of a training: memory stays with the process, and a step has run."""
+        with kept_memory(self.sizes.activation_bytes, "cpu"):
+            self.train(self.groups[-1:])
+            yield
 
     def logits(self, rows):
         """Logits and label embeddings of a batch."""
@@ -74,10 +86,12 @@ class Ours(_Contestant):
     def predict(self):
         """Probabilities of all rows, by the steps of `predict_proba`."""
         self.network.eval()
+        rows = self.rows.take(np.concatenate(self.groups))
+        floats_per_row = self.network.n_labels * self.network.d_inner
         with torch.inference_mode():
             v = self.network.label_relations()  # the same for every batch
-            for chosen in self.groups:
-                batch = padded(self.rows.take(chosen))
+            for chosen in prediction_batches(rows, floats_per_row, "cpu"):
+                batch = padded(rows.take(chosen))
                 torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
 
 
@@ -110,6 +124,24 @@ class Yardstick(_Contestant):
         with torch.no_grad():
             for chosen in self.groups:
                 torch.sigmoid(self.logits(self.rows.take(chosen))[0]).numpy()
+
+
+def _training_sizes(problem, settings, batch_size):
+    shape, rows = problem.shape, problem.dataset.rows
+    return TrainingSizes(
+        n_tokens=shape.n_tokens,
+        n_samples=len(rows),
+        n_tables=1,
+        n_labels=shape.n_labels,
+        n_decoded=shape.n_labels,
+        batch_size=batch_size,
+        row_length=int(rows.lengths.max()),
+        d_model=settings["d_model"],
+        d_inner=settings["d_inner"],
+        n_encoder_layers=2,
+        n_relation_layers=2,
+        n_decoder_layers=2,
+    )
 
 
 def _module(problem, settings):

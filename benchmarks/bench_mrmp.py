@@ -17,6 +17,7 @@ SKLEARN_MRMP_DATA_HOME) uses the real training rows. --cpu-time suits one thread
 import argparse
 import os
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import _flops
@@ -52,10 +53,11 @@ def contest(problem, settings, n_groups, batch_size, repeats, clock):
     races, flops = [], []
     lengths, n_labels = problem.dataset.rows.lengths, problem.shape.n_labels
     widths = n_labels, settings["d_model"], settings["d_inner"]
-    for task in ("train", "predict"):
+    for task, around_ours in (("train", ours.in_training), ("predict", nullcontext)):
         for contestant in (ours, other):
             getattr(contestant, task)()
-        races.append(race(getattr(ours, task), getattr(other, task), ours.n_rows, repeats, clock))
+        tasks = getattr(ours, task), getattr(other, task)
+        races.append(race(*tasks, ours.n_rows, repeats, clock, around_ours))
     flops.append(sum(_flops.training(lengths[g], problem.relations, *widths) for g in groups))
     flops.append(sum(_flops.prediction(lengths[g], *widths) for g in groups))
     return races, flops

@@ -10,6 +10,13 @@ from torch.utils.data import Dataset
 # Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
 # mixes different rows.
 _BATCHES_PER_BLOCK = 32
+# Padding, in tokens, that costs about as much as one more batch.
+_PADDING_OF_A_BATCH = 512
+# Floats a prediction batch may have in the decoder's widest layer: on a CPU, what its caches hold
+# (8 MB); elsewhere 256 MB. And the rows it may have.
+_CACHED_FLOATS = 2**21
+_MOST_FLOATS = 2**26
+_MOST_ROWS = 256
 
 
 class TokenBatches:
@@ -97,7 +104,7 @@ class TokenDataset(Dataset):
         return places, (torch.from_numpy(targets), torch.from_numpy(weights))
 
 
-def bucketed(lengths, batch_size, rng=None, ties=None):
+def bucketed(lengths, batch_size, rng=None):
     """Cut rows into batches of similar length.
 
     Parameters
@@ -109,8 +116,6 @@ def bucketed(lengths, batch_size, rng=None, ties=None):
     rng : numpy.random.Generator, default=None
         Shuffles rows, then batches. None sorts all rows by length, longest first, so that a batch
         too large for memory fails at once.
-    ties : ndarray of shape (n_samples,), default=None
-        Without `rng`, orders rows of the same length.
 
     Returns
     -------
@@ -118,13 +123,45 @@ def bucketed(lengths, batch_size, rng=None, ties=None):
         Row numbers; each row exactly once.
     """
     if rng is None:
-        ties = np.zeros_like(lengths) if ties is None else ties
-        return _cut(np.lexsort((ties, -lengths)), batch_size)
+        return _cut(np.argsort(-lengths, kind="stable"), batch_size)
     order = rng.permutation(len(lengths))
     batches = []
     for block in _cut(order, batch_size * _BATCHES_PER_BLOCK):
         batches += _cut(block[np.argsort(lengths[block], kind="stable")], batch_size)
     return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def prediction_batches(rows, floats_per_row, device):
+    """Cut rows into batches that fit the device, and that waste less than another would cost.
+
+    Rows are taken in the order of their length, and a batch ends before its padding takes as long
+    as one more batch: a few long rows would otherwise pad hundreds of short ones.
+
+    Parameters
+    ----------
+    rows : TokenRows
+        Encoded input.
+    floats_per_row : int
+        Size of the decoder's widest layer for one row.
+    device : str
+        Where they will be predicted.
+
+    Returns
+    -------
+    batches : list of ndarray of int
+        Row numbers, longest rows first; each row exactly once.
+    """
+    n_floats = _CACHED_FLOATS if torch.device(device).type == "cpu" else _MOST_FLOATS
+    batch_size = min(max(n_floats // floats_per_row, 1), _MOST_ROWS)
+    lengths = rows.lengths
+    order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
+    while len(order):
+        longest_first = lengths[order[:batch_size]]
+        padding = np.cumsum(longest_first[0] - longest_first)
+        n_rows = np.searchsorted(padding, _PADDING_OF_A_BATCH, side="right")
+        batches.append(order[:n_rows])
+        order = order[n_rows:]
+    return batches
 
 
 def _cut(order, size):

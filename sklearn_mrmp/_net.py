@@ -10,13 +10,11 @@ from skorch import NeuralNet
 from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
-from sklearn_mrmp._batches import bucketed, padded
+from sklearn_mrmp._batches import padded, prediction_batches
 from sklearn_mrmp._interrupt import is_early_stopping
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
-# Floats one prediction batch may hold in the decoder's widest layer (256 MB).
-_PREDICTION_FLOATS = 2**26
 
 
 class MrMPNet(NeuralNet):
@@ -60,7 +58,7 @@ class MrMPNet(NeuralNet):
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
         with torch.inference_mode():
             v = module.label_relations()  # the same for every batch
-            for chosen in self._prediction_batches(rows, n_decoded):
+            for chosen in prediction_batches(rows, n_decoded * module.d_inner, self.device):
                 batch = padded(rows.take(chosen))
                 if candidates is not None:
                     batch["candidates"] = torch.from_numpy(candidates[chosen])
@@ -70,11 +68,6 @@ class MrMPNet(NeuralNet):
     def label_probabilities(self, rows):
         """Probability of each label by this network alone, float32 (n_samples, n_labels)."""
         return expit(self.label_logits(rows))
-
-    def _prediction_batches(self, rows, n_decoded):
-        floats_per_row = n_decoded * self.module_.d_inner
-        batch_size = int(np.clip(_PREDICTION_FLOATS // floats_per_row, 1, 256))
-        return bucketed(rows.lengths, batch_size, ties=rows.fingerprints())
 
     def forget_training(self):
         """Drop what only training needs, so that a pickle holds the model and no rows."""

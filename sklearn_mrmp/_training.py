@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from skorch.helper import predefined_split
 
+from sklearn_mrmp._allocator import kept_memory
 from sklearn_mrmp._batches import TokenBatches
 from sklearn_mrmp._interrupt import StopAfterBatch
 from sklearn_mrmp._memory import TrainingSizes, enough_memory
@@ -65,7 +66,7 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         )
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
-        with interrupt:
+        with interrupt, kept_memory(sizes.activation_bytes, device):
             net.fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
         del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
     if interrupt.n_asked > 1:

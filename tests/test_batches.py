@@ -5,7 +5,13 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from sklearn_mrmp._batches import TokenBatches, TokenDataset, bucketed, padded
+from sklearn_mrmp._batches import (
+    TokenBatches,
+    TokenDataset,
+    bucketed,
+    padded,
+    prediction_batches,
+)
 from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens
 
 
@@ -28,6 +34,33 @@ def test_bucketing_needs_far_less_padding_than_random_batches():
 
     at_random = np.array_split(rng.permutation(4000), 125)
     assert padding(bucketed(lengths, 32, rng)) < 0.15 * padding(at_random)
+
+
+def sequences(lengths):
+    X = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
+    return SequenceTokens().fit(X.astype(int)).transform(X.astype(int))
+
+
+@pytest.mark.parametrize("floats_per_row", [1, 2**16, 2**30])
+def test_prediction_batches_hold_each_row_once_and_fit_the_caches(floats_per_row):
+    rows = sequences(np.random.default_rng(1).integers(1, 90, 700))
+    batches = prediction_batches(rows, floats_per_row, "cpu")
+    assert sorted(np.concatenate(batches)) == list(range(700))
+    assert max(len(batch) for batch in batches) <= min(256, max(1, 2**21 // floats_per_row))
+
+
+def test_a_long_row_does_not_pad_hundreds_of_short_ones():
+    rows = sequences([1000, 900] + [2] * 200)
+    first, second = prediction_batches(rows, 1, "cpu")
+    assert sorted(first) == [0, 1]
+    assert len(second) == 200
+
+
+def test_prediction_batches_are_larger_on_other_devices():
+    rows = sequences([3] * 200)
+    n_floats = 2**20
+    assert len(prediction_batches(rows, n_floats, "cpu")) == 100
+    assert len(prediction_batches(rows, n_floats, "cuda")) == 4
 
 
 def test_order_changes_each_epoch_and_repeats_with_the_seed():

@@ -217,4 +217,4 @@ class PositionwiseFeedForward(nn.Module):
 
     def forward(self, x):
         """Map (..., d) to (..., d)."""
-        return self.contract(self.dropout(torch.relu_(self.expand(x))))
+        return self.contract(self.dropout.after_relu(self.expand(x)))

@@ -37,16 +37,51 @@ class ByteDropout(nn.Module):
 
     def forward(self, x):
         """Map any shape to the same shape."""
-        if not self.training or self.cut == 0:
-            return x
+        return x if self._is_off else x * self._factor(x)
+
+    def after_relu(self, x):
+        """Return ``self(relu(x))``, keeping one tensor for the backward pass instead of three."""
+        if self._is_off:
+            # In place on a view, as linear layers return, costs the backward pass two copies.
+            return torch.relu(x) if torch.is_grad_enabled() else torch.relu_(x)
+        return _DroppedRelu.apply(x, self._factor(x), self._scale)
+
+    @property
+    def _is_off(self):
+        return not self.training or self.cut == 0
+
+    @property
+    def _scale(self):
+        return 256 / (256 - self.cut)
+
+    def _factor(self, x):
+        """Draw zeros and scales in the shape of `x`."""
         n_draws = -(-x.numel() // _BYTES_PER_DRAW)
         draws = torch.empty(n_draws, dtype=torch.int64, device=x.device)
         draws.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits, not only positive numbers
         bytes_drawn = draws.view(torch.uint8)[: x.numel()].view(x.shape)
         factor = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         torch.ge(bytes_drawn, self.cut, out=factor)  # 0 or 1 as floats at once, not over booleans
-        return x * factor.mul_(256 / (256 - self.cut))
+        return factor.mul_(self._scale)
 
     def extra_repr(self):
         """Show the rate."""
         return f"rate={self.cut / 256:.3f}"
+
+
+class _DroppedRelu(torch.autograd.Function):
+    """``relu(x) * factor``: where the result is positive, its slope is the scale."""
+
+    @staticmethod
+    def forward(ctx, x, factor, scale):
+        """Compute it, and keep the result alone."""
+        out = torch.relu(x).mul_(factor)
+        ctx.save_for_backward(out)
+        ctx.scale = scale
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        """Pass gradients on where the result is positive."""
+        (out,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(gradient, out, 0.0).mul_(ctx.scale), None, None

@@ -40,3 +40,25 @@ def test_same_seed_same_mask_in_any_shape():
     flat = ByteDropout(0.3)(torch.ones(30))
     torch.manual_seed(1)
     torch.testing.assert_close(ByteDropout(0.3)(torch.ones(2, 3, 5)).flatten(), flat)
+
+
+@pytest.mark.parametrize("dropout", [ByteDropout(0.5), ByteDropout(0.0), ByteDropout(0.5).eval()])
+def test_after_relu_is_dropout_of_relu_to_the_bit(dropout):
+    x = torch.randn(7, 11)
+
+    def value_and_gradient(function):
+        torch.manual_seed(3)
+        leaf = x.clone().requires_grad_()
+        out = function(leaf * 2.0)
+        (out * torch.arange(11.0)).sum().backward()
+        return out, leaf.grad
+
+    together = value_and_gradient(dropout.after_relu)
+    one_by_one = value_and_gradient(lambda x: dropout(torch.relu(x)))
+    assert all(map(torch.equal, together, one_by_one))
+
+
+def test_after_relu_leaves_its_input_alone_while_gradients_are_wanted():
+    x = torch.tensor([-1.0, 2.0])
+    ByteDropout(0.5).eval().after_relu(x)
+    assert x.tolist() == [-1.0, 2.0]

@@ -1,0 +1,65 @@
+"""Memory that stays with the process from one training step to the next.
+
+glibc gives large blocks back to the system as soon as they are freed, and the next step pays for
+getting them, page by page: a quarter of a step with many labels. Knows the C library alone.
+"""
+
+import ctypes
+import os
+from contextlib import contextmanager
+
+# Steps that hold less than this: malloc keeps as much by itself.
+_KEPT_ANYWAY = 2**26
+
+# Names of mallopt's parameters, from malloc.h.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
+_WHILE_TRAINING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1}
+# Settings cannot be read. These are where malloc's own adjustment ends when blocks as large as
+# those of such a training are freed.
+_AFTERWARDS = {_MMAP_MAX: 65_536, _MMAP_THRESHOLD: 2**25, _TRIM_THRESHOLD: 2**26}
+
+
+@contextmanager
+def kept_memory(step_bytes, device):
+    """Let malloc keep freed blocks while a network trains on the CPU, and give them back then.
+
+    Does nothing for small steps, on other devices, with other C libraries than glibc, and for
+    users who have set malloc up themselves.
+
+    Parameters
+    ----------
+    step_bytes : int
+        Memory that a training step takes and frees.
+    device : str
+        Where it takes it.
+    """
+    libc = _glibc() if device == "cpu" and step_bytes > _KEPT_ANYWAY else None
+    if libc is None or _user_has_set_malloc_up():
+        yield
+        return
+    _set(libc, _WHILE_TRAINING)
+    try:
+        yield
+    finally:
+        _set(libc, _AFTERWARDS)
+        libc.malloc_trim(0)
+
+
+def _glibc():
+    """Return the C library if it is glibc, else None."""
+    try:
+        libc = ctypes.CDLL(None)
+        return libc if hasattr(libc, "gnu_get_libc_version") else None
+    except (OSError, TypeError):  # no such thing on this system
+        return None
+
+
+def _user_has_set_malloc_up():
+    return "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "") or any(
+        name.startswith("MALLOC_") and name.endswith("_") for name in os.environ
+    )
+
+
+def _set(libc, settings):
+    for name, value in settings.items():
+        libc.mallopt(name, value)

@@ -1,0 +1,111 @@
+"""Memory kept between training steps: when it is, and that everything is given back."""
+
+import subprocess
+import sys
+
+import pytest
+
+from sklearn_mrmp import _allocator
+from sklearn_mrmp._allocator import kept_memory
+
+LARGE = 2**30
+
+
+class FakeLibc:
+    """Remember what malloc was told."""
+
+    def __init__(self):
+        self.settings, self.n_trims = {}, 0
+
+    def mallopt(self, name, value):
+        self.settings[name] = value
+        return 1
+
+    def malloc_trim(self, pad):
+        self.n_trims += 1
+
+
+@pytest.fixture
+def libc(monkeypatch):
+    libc = FakeLibc()
+    monkeypatch.setattr(_allocator, "_glibc", lambda: libc)
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    return libc
+
+
+def test_freed_blocks_are_kept_inside_and_given_back_afterwards(libc):
+    with kept_memory(LARGE, "cpu"):
+        assert libc.settings[_allocator._MMAP_MAX] == 0
+        assert libc.n_trims == 0
+    assert libc.settings == _allocator._AFTERWARDS
+    assert libc.n_trims == 1
+
+
+def test_malloc_is_set_back_after_an_error_too(libc):
+    with pytest.raises(KeyboardInterrupt), kept_memory(LARGE, "cpu"):
+        raise KeyboardInterrupt
+    assert libc.settings == _allocator._AFTERWARDS
+
+
+@pytest.mark.parametrize(("step_bytes", "device"), [(2**20, "cpu"), (LARGE, "cuda")])
+def test_small_steps_and_other_devices_leave_malloc_alone(libc, step_bytes, device):
+    with kept_memory(step_bytes, device):
+        pass
+    assert not libc.settings
+    assert not libc.n_trims
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MALLOC_MMAP_THRESHOLD_", "65536"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1")],
+)
+def test_settings_of_the_user_win(libc, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with kept_memory(LARGE, "cpu"):
+        pass
+    assert not libc.settings
+
+
+def test_other_c_libraries_are_left_alone(monkeypatch):
+    class Musl:
+        def __getattr__(self, name):
+            raise AttributeError(name)
+
+    monkeypatch.setattr(_allocator.ctypes, "CDLL", lambda name: Musl())
+    assert _allocator._glibc() is None
+    with kept_memory(LARGE, "cpu"):
+        pass
+
+
+_PROBE = """
+import resource, sys
+import torch
+from sklearn_mrmp._allocator import kept_memory, _glibc
+if _glibc() is None:
+    sys.exit(77)
+
+def faults_of_steps():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(5):
+        torch.ones(2**24)  # 64 MB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+faults_of_steps()
+outside, before = faults_of_steps(), resident()
+with kept_memory(2**30, "cpu"):
+    faults_of_steps()
+    inside = faults_of_steps()
+assert inside < outside / 10, (inside, outside)
+assert resident() < before + 2**24, "memory was not given back"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux' counters")
+def test_steps_cause_no_page_faults_and_memory_comes_back():
+    run = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True)
+    if run.returncode == 77:
+        pytest.skip("the C library is not glibc")
+    assert run.returncode == 0, run.stderr

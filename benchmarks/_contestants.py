@@ -13,6 +13,7 @@ from _yardstick import TextbookMrMP, copy_weights
 from sklearn_mrmp._allocator import kept_memory
 from sklearn_mrmp._batches import bucketed, padded, prediction_batches
 from sklearn_mrmp._memory import TrainingSizes
+from sklearn_mrmp._net import label_embeddings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 BATCH_SIZE = 32
@@ -89,7 +90,7 @@ class Ours(_Contestant):
         rows = self.rows.take(np.concatenate(self.groups))
         floats_per_row = self.network.n_labels * self.network.d_inner
         with torch.inference_mode():
-            v = self.network.label_relations()  # the same for every batch
+            v = label_embeddings(self.network)
             for chosen in prediction_batches(rows, floats_per_row, "cpu"):
                 batch = padded(rows.take(chosen))
                 torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()

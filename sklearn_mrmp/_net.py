@@ -3,6 +3,8 @@
 Knows skorch, torch and the batches; nothing of targets, graphs or thresholds.
 """
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import torch
 from scipy.special import expit
@@ -57,7 +59,7 @@ class MrMPNet(NeuralNet):
         n_decoded = module.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
         with torch.inference_mode():
-            v = module.label_relations()  # the same for every batch
+            v = label_embeddings(module)
             for chosen in prediction_batches(rows, n_decoded * module.d_inner, self.device):
                 batch = padded(rows.take(chosen))
                 if candidates is not None:
@@ -77,6 +79,33 @@ class MrMPNet(NeuralNet):
         self.optimizer_.state.clear()
         for epoch in self.history:
             epoch.pop("batches", None)
+
+
+# V^T of modules that predict, with the state of the weights it was computed from.
+_known_embeddings = WeakKeyDictionary()
+
+
+def label_embeddings(module):
+    """V^T of a module, computed anew only when a weight has changed since.
+
+    Parameters
+    ----------
+    module : MrMPModule
+        In evaluation mode.
+
+    Returns
+    -------
+    Tensor of shape (L, d)
+    """
+    relations = module.label_relations
+    weights = [*relations.parameters(), *relations.buffers()]
+    # Which tensors, where, and how often they were written to; ids are safe while they are held.
+    state = [(id(weight), weight.data_ptr(), weight._version) for weight in weights]
+    known = _known_embeddings.get(module)
+    if known is None or known[0] != state:
+        known = state, relations(), weights
+        _known_embeddings[module] = known
+    return known[1]
 
 
 class StopTraining(KeyboardInterrupt):

@@ -16,10 +16,11 @@ import torch
 
 @dataclass(frozen=True)
 class Race:
-    """Seconds of two contestants in alternation, for the same rows."""
+    """Seconds of two contestants in alternation, for the same rows, and matmul rates between."""
 
     ours: np.ndarray
     other: np.ndarray
+    rates: np.ndarray
     n_rows: int
 
     @property
@@ -31,6 +32,14 @@ class Race:
         """Median rate of both."""
         return self.n_rows / np.median(self.ours), self.n_rows / np.median(self.other)
 
+    def operations_per_second(self, n_operations):
+        """Median rate of ours."""
+        return n_operations / np.median(self.ours)
+
+    def share_of_matmul(self, n_operations):
+        """Ours as a share of the matmul rate of the same moment, median."""
+        return np.median(n_operations / self.ours / self.rates)
+
     def ratio_text(self):
         """Median, and smallest to largest."""
         ratios = self.ratios
@@ -40,14 +49,18 @@ class Race:
 def race(ours, other, n_rows, repeats, clock=time.perf_counter, around_ours=nullcontext):
     """Time two functions in alternation; both have run once before.
 
-    `around_ours` makes a context, entered each time before the clock starts.
+    `around_ours` makes a context, entered each time before the clock starts. The matmul rate is
+    measured right before and after ours, the better one counts: clocks of shared machines change
+    within seconds.
     """
-    seconds = []
+    columns = []
     for _ in range(repeats):
         with around_ours():
+            rate = matmul_rate(clock)
             mine = _seconds(ours, clock)
-        seconds.append([mine, _seconds(other, clock)])
-    return Race(*np.array(seconds).T, n_rows)
+            rate = max(rate, matmul_rate(clock))
+        columns.append([mine, _seconds(other, clock), rate])
+    return Race(*np.array(columns).T, n_rows)
 
 
 def _seconds(function, clock):
@@ -56,7 +69,7 @@ def _seconds(function, clock):
     return clock() - start
 
 
-def matmul_rate(clock=time.perf_counter, size=2048, repeats=5):
+def matmul_rate(clock=time.perf_counter, size=2048, repeats=3):
     """Floating-point operations per second of a large float32 product; the best of a few."""
     a, b = torch.randn(size, size), torch.randn(size, size)
     a @ b

@@ -24,7 +24,7 @@ import _flops
 import numpy as np
 import torch
 from _contestants import DEFAULT, PAPER, Ours, Yardstick, groups_of_rows
-from _measure import matmul_rate, peak_memory, peak_memory_of, race
+from _measure import peak_memory, peak_memory_of, race
 from _shapes import BIBTEX, SHAPES, generate, load
 
 from sklearn_mrmp._batches import TokenBatches
@@ -74,6 +74,7 @@ def print_speed(args, clock):
     """Print the first table."""
     print("| data | setting | task | rows/s | yardstick | ratio | GFLOP/s | share of matmul |")
     print("|---|---|---|---|---|---|---|---|")
+    rates = []
     for shape in SHAPES:
         problem = (args.data_home and load(shape, args.data_home)) or generate(shape)
         name = shape.name + (" (real)" if problem.is_real else "")
@@ -81,18 +82,19 @@ def print_speed(args, clock):
             if args.setting not in setting:
                 continue
             sizes = group_sizes(settings, shape, args.full)
-            rate = matmul_rate(clock)
             races, flops = contest(problem, settings, *sizes, args.repeats, clock)
-            rate = max(rate, matmul_rate(clock))
             for task, result, work in zip(("train", "predict"), races, flops, strict=True):
                 mine, its = result.rows_per_second()
-                speed = work / np.median(result.ours)
+                speed, share = result.operations_per_second(work), result.share_of_matmul(work)
+                rates += list(result.rates)
                 print(
                     f"| {name} | {setting} | {task} | {mine:.1f} | {its:.1f} "
-                    f"| {result.ratio_text()} | {speed / 1e9:.1f} | {speed / rate:.0%} |",
+                    f"| {result.ratio_text()} | {speed / 1e9:.1f} | {share:.0%} |",
                     flush=True,
                 )
-    print(f"\nfloat32 matmul: {rate / 1e9:.0f} GFLOP/s, {torch.get_num_threads()} threads\n")
+    low, middle, high = np.quantile(rates, [0, 0.5, 1]) / 1e9
+    print(f"\nfloat32 matmul: {middle:.0f} ({low:.0f}–{high:.0f}) GFLOP/s, ", end="")
+    print(f"{torch.get_num_threads()} threads\n")
 
 
 def print_growth(args, clock):

@@ -52,6 +52,12 @@ class _Contestant:
         self.groups = groups
         self.n_rows = sum(len(group) for group in groups)
 
+    @contextmanager
+    def in_training(self):
+        """As in the middle of a training: a step has run."""
+        self.train(self.groups[-1:])
+        yield
+
     def train(self, groups=None):
         """One step on each batch."""
         self.network.train()
@@ -75,9 +81,8 @@ class Ours(_Contestant):
 
     @contextmanager
     def in_training(self):
-        """As in the middle of a training: memory stays with the process, and a step has run."""
-        with kept_memory(self.sizes.activation_bytes, "cpu"):
-            self.train(self.groups[-1:])
+        """Memory stays with the process, too."""
+        with kept_memory(self.sizes.activation_bytes, "cpu"), super().in_training():
             yield
 
     def logits(self, rows):
@@ -88,10 +93,10 @@ class Ours(_Contestant):
         """Probabilities of all rows, by the steps of `predict_proba`."""
         self.network.eval()
         rows = self.rows.take(np.concatenate(self.groups))
-        floats_per_row = self.network.n_labels * self.network.d_inner
+        sizes = self.network.n_labels, self.network.d_inner
         with torch.inference_mode():
             v = label_embeddings(self.network)
-            for chosen in prediction_batches(rows, floats_per_row, "cpu"):
+            for chosen in prediction_batches(rows, *sizes, "cpu"):
                 batch = padded(rows.take(chosen))
                 torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
 

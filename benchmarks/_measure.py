@@ -46,20 +46,21 @@ class Race:
         return f"{np.median(ratios):.2f} ({ratios.min():.2f}–{ratios.max():.2f})"
 
 
-def race(ours, other, n_rows, repeats, clock=time.perf_counter, around_ours=nullcontext):
+def race(ours, other, n_rows, repeats, clock=time.perf_counter, around=(nullcontext, nullcontext)):
     """Time two functions in alternation; both have run once before.
 
-    `around_ours` makes a context, entered each time before the clock starts. The matmul rate is
-    measured right before and after ours, the better one counts: clocks of shared machines change
-    within seconds.
+    `around` makes contexts of the two, entered each time before the clock starts. The matmul rate
+    is measured right before and after ours, the better one counts: clocks of shared machines
+    change within seconds.
     """
     columns = []
     for _ in range(repeats):
-        with around_ours():
+        with around[0]():
             rate = matmul_rate(clock)
             mine = _seconds(ours, clock)
             rate = max(rate, matmul_rate(clock))
-        columns.append([mine, _seconds(other, clock), rate])
+        with around[1]():
+            columns.append([mine, _seconds(other, clock), rate])
     return Race(*np.array(columns).T, n_rows)
 
 

@@ -53,11 +53,12 @@ def contest(problem, settings, n_groups, batch_size, repeats, clock):
     races, flops = [], []
     lengths, n_labels = problem.dataset.rows.lengths, problem.shape.n_labels
     widths = n_labels, settings["d_model"], settings["d_inner"]
-    for task, around_ours in (("train", ours.in_training), ("predict", nullcontext)):
+    surroundings = (ours.in_training, other.in_training), (nullcontext, nullcontext)
+    for task, around in zip(("train", "predict"), surroundings, strict=True):
         for contestant in (ours, other):
             getattr(contestant, task)()
         tasks = getattr(ours, task), getattr(other, task)
-        races.append(race(*tasks, ours.n_rows, repeats, clock, around_ours))
+        races.append(race(*tasks, ours.n_rows, repeats, clock, around))
     flops.append(sum(_flops.training(lengths[g], problem.relations, *widths) for g in groups))
     flops.append(sum(_flops.prediction(lengths[g], *widths) for g in groups))
     return races, flops
@@ -118,9 +119,11 @@ def print_memory():
 
 
 def training_step_memory(name):
-    """One training step on a batch of median length; print the peak of this process."""
+    """Two training steps on a batch of median length; print the peak of this process."""
     problem = generate(next(shape for shape in SHAPES if shape.name == name))
-    Ours(problem, groups_of_rows(problem, 1), **PAPER).train()
+    ours = Ours(problem, groups_of_rows(problem, 1), **PAPER)
+    with ours.in_training():
+        ours.train()
     print(peak_memory())
 
 

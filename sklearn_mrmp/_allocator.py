@@ -14,31 +14,33 @@ _KEPT_ANYWAY = 2**26
 # Names of mallopt's parameters, from malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 _WHILE_TRAINING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1}
-# Settings cannot be read. These are where malloc's own adjustment ends when blocks as large as
-# those of such a training are freed.
+# Settings cannot be read. These are where malloc's own adjustment would have ended: it raises its
+# thresholds when large blocks are freed, up to these values. Set by hand, they stay.
 _AFTERWARDS = {_MMAP_MAX: 65_536, _MMAP_THRESHOLD: 2**25, _TRIM_THRESHOLD: 2**26}
 
 
 @contextmanager
-def kept_memory(step_bytes, device):
+def kept_memory(step_bytes, device_type):
     """Let malloc keep freed blocks while a network trains on the CPU, and give them back then.
 
     Does nothing for small steps, on other devices, with other C libraries than glibc, and for
-    users who have set malloc up themselves.
+    users who have set malloc up in the environment. In other threads than the main one malloc
+    keeps no blocks above 64 MB. Afterwards malloc returns blocks above 32 MB at once, as it does by
+    itself in a process that has freed such blocks.
 
     Parameters
     ----------
     step_bytes : int
         Memory that a training step takes and frees.
-    device : str
-        Where it takes it.
+    device_type : str
+        Where it takes it: ``"cpu"`` or something else.
     """
-    libc = _glibc() if device == "cpu" and step_bytes > _KEPT_ANYWAY else None
+    libc = _glibc() if device_type == "cpu" and step_bytes > _KEPT_ANYWAY else None
     if libc is None or _user_has_set_malloc_up():
         yield
         return
-    _set(libc, _WHILE_TRAINING)
     try:
+        _set(libc, _WHILE_TRAINING)
         yield
     finally:
         _set(libc, _AFTERWARDS)
@@ -55,9 +57,8 @@ def _glibc():
 
 
 def _user_has_set_malloc_up():
-    return "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "") or any(
-        name.startswith("MALLOC_") and name.endswith("_") for name in os.environ
-    )
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    return "glibc.malloc" in tunables or any(name.startswith("MALLOC_") for name in os.environ)
 
 
 def _set(libc, settings):

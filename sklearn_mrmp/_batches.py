@@ -10,12 +10,10 @@ from torch.utils.data import Dataset
 # Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
 # mixes different rows.
 _BATCHES_PER_BLOCK = 32
-# Padding, in tokens, that costs about as much as one more batch.
-_PADDING_OF_A_BATCH = 512
-# Floats a prediction batch may have in the decoder's widest layer: on a CPU, what its caches hold
-# (8 MB); elsewhere 256 MB. And the rows it may have.
-_CACHED_FLOATS = 2**21
-_MOST_FLOATS = 2**26
+# Floats a prediction batch may have in its widest layer, and padding, in tokens, that costs about
+# as much as one more batch: on a CPU, whose caches hold the former (8 MB), and elsewhere (256 MB).
+_ON_CPU = (2**21, 2**9)
+_ELSEWHERE = (2**26, 2**14)
 _MOST_ROWS = 256
 
 
@@ -131,7 +129,7 @@ def bucketed(lengths, batch_size, rng=None):
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def prediction_batches(rows, floats_per_row, device):
+def prediction_batches(rows, n_decoded, d_inner, device):
     """Cut rows into batches that fit the device, and that waste less than another would cost.
 
     Rows are taken in the order of their length, and a batch ends before its padding takes as long
@@ -141,8 +139,8 @@ def prediction_batches(rows, floats_per_row, device):
     ----------
     rows : TokenRows
         Encoded input.
-    floats_per_row : int
-        Size of the decoder's widest layer for one row.
+    n_decoded, d_inner : int
+        Labels that a row decodes, and inner width of the network.
     device : str
         Where they will be predicted.
 
@@ -151,14 +149,15 @@ def prediction_batches(rows, floats_per_row, device):
     batches : list of ndarray of int
         Row numbers, longest rows first; each row exactly once.
     """
-    n_floats = _CACHED_FLOATS if torch.device(device).type == "cpu" else _MOST_FLOATS
-    batch_size = min(max(n_floats // floats_per_row, 1), _MOST_ROWS)
+    most_floats, most_padding = _ON_CPU if torch.device(device).type == "cpu" else _ELSEWHERE
     lengths = rows.lengths
     order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
     while len(order):
-        longest_first = lengths[order[:batch_size]]
+        widest_layer = max(n_decoded, lengths[order[0]]) * d_inner
+        size = min(max(most_floats // widest_layer, 1), _MOST_ROWS)
+        longest_first = lengths[order[:size]]
         padding = np.cumsum(longest_first[0] - longest_first)
-        n_rows = np.searchsorted(padding, _PADDING_OF_A_BATCH, side="right")
+        n_rows = np.searchsorted(padding, most_padding, side="right")
         batches.append(order[:n_rows])
         order = order[n_rows:]
     return batches

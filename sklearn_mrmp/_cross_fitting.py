@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from sklearn_mrmp._label_model import LabelModel
-from sklearn_mrmp._label_votes import vote_weights
+from sklearn_mrmp._label_votes import label_shifts, vote_weights
 from sklearn_mrmp._model_fitting import n_epochs_done
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import torch_threads
@@ -135,6 +135,7 @@ def _put_together(fitting, like, folds, X, Y):
     evidence = [block for fold in folds for block in fold.evidence]
     if whole.has_paths:
         whole.weights = vote_weights([(v.shortlisted(), truth) for v, truth in evidence])
+        whole.shifts = label_shifts(evidence, whole.weights, Y.shape[1])
     P = np.concatenate([whole.mixed(votes) for votes, _ in evidence])
     fitting.refit_paths(whole, X, Y)
     return CrossFit(whole, np.concatenate([fold.rows for fold in folds]), P)

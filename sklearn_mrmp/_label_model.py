@@ -41,6 +41,8 @@ class LabelModel:
         Weights of networks, linear path, neighbours and log odds.
     outside_weights : tuple of float
         The same for labels that the networks do not decode.
+    shifts : ndarray of shape (n_labels,), float32, or None
+        Added to the weighted votes for labels that the networks decode.
     sets : LabelSetVote or None
         Draws probabilities towards those under the label sets seen in training.
     """
@@ -53,6 +55,7 @@ class LabelModel:
     n_candidates: int | None = None
     weights: tuple = (1.0, 0.0, 0.0, 0.0)
     outside_weights: tuple = (0.0, 1.0, 0.0, 0.0)
+    shifts: object = None
     sets: object = None
 
     @property
@@ -74,15 +77,21 @@ class LabelModel:
         if not self.has_paths:
             Z = votes.networks
         elif votes.candidates is None:
-            Z = weighted(votes, self.weights)
+            Z = self._weighted_and_shifted(votes)
         else:
             Z = weighted(votes.without_networks(), self.outside_weights)
-            inside = weighted(votes.shortlisted(), self.weights)
-            np.put_along_axis(Z, votes.candidates, inside, axis=1)
+            np.put_along_axis(Z, votes.candidates, self._weighted_and_shifted(votes), axis=1)
         P = expit(Z)
         if self.sets is not None:
             P = self.sets.mix(P)
         return np.clip(P, _PROBABILITY_MARGIN, 1 - _PROBABILITY_MARGIN, out=P)
+
+    def _weighted_and_shifted(self, votes):
+        """Logits of the labels that the networks have decoded."""
+        Z = weighted(votes.shortlisted(), self.weights)
+        if self.shifts is None:
+            return Z
+        return Z + (self.shifts if votes.candidates is None else self.shifts[votes.candidates])
 
     def tune(self, X, Y):
         """Find the weights of the votes on held-out rows `X` with labels `Y`."""

@@ -16,6 +16,10 @@ _PRIOR_ENTRIES = 20.0
 # Four numbers need no more entries than this.
 _MOST_ENTRIES = 2**22
 _VOTER_BOUNDS, _LOG_ODDS_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
+# A label's shift is held at 0 as by this much information; a row of even odds has a quarter.
+_PRIOR_INFORMATION = 3.0
+# Newton's steps for shifts: how many and how long at most, and when they are done.
+_MOST_STEPS, _LONGEST_STEP, _SHORTEST_STEP = 30, 1.0, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,3 +131,56 @@ def _flattened(evidence):
         None if parts[0] is None else np.concatenate(parts).astype(np.float64) for parts in voters
     ]
     return logits, np.concatenate(truths).astype(np.float64)
+
+
+def label_shifts(evidence, weights, n_labels):
+    """Find what to add to each label's weighted votes so that they are right on average.
+
+    One weight for all labels leaves some of them too likely and others not enough. A shift per
+    label repairs that, and needs many rows: those of all folds.
+
+    Parameters
+    ----------
+    evidence : list of (Votes, ndarray)
+        Votes for rows that no voter was fitted on, and the 0/1 truth about what the networks
+        decode.
+    weights : tuple of float
+        Weights of the votes.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    shifts : ndarray of shape (n_labels,), float32
+        Near 0 for labels that few rows speak of.
+
+    Examples
+    --------
+    >>> votes = Votes(None, linear=np.zeros((400, 2), dtype=np.float32))    # even odds
+    >>> truth = np.repeat([[1, 1], [1, 0]], 200, axis=0)
+    >>> shifts = label_shifts([(votes, truth)], (0.0, 1.0, 0.0, 0.0), 2)
+    >>> bool(shifts[0] > 3)    # all rows have the first label
+    True
+    >>> bool(abs(shifts[1]) < 0.01)    # half of them the second
+    True
+    """
+    blocks = [(weighted(v.shortlisted(), weights), truth, v.candidates) for v, truth in evidence]
+    shifts = np.zeros(n_labels)
+    for _ in range(_MOST_STEPS):
+        slope, information = _PRIOR_INFORMATION * shifts, np.full(n_labels, _PRIOR_INFORMATION)
+        for Z, truth, labels in blocks:
+            P = expit(Z + (shifts if labels is None else shifts[labels]))
+            slope += _sum_by_label(P - truth, labels, n_labels)
+            information += _sum_by_label(P * (1 - P), labels, n_labels)
+        step = np.clip(slope / information, -_LONGEST_STEP, _LONGEST_STEP)
+        shifts -= step
+        if np.abs(step).max() < _SHORTEST_STEP:
+            break
+    return shifts.astype(np.float32)
+
+
+def _sum_by_label(values, labels, n_labels):
+    """Sum values (n_samples, n_labels), or (n_samples, k) of the given labels, over rows."""
+    if labels is None:
+        return values.sum(axis=0)
+    return np.bincount(labels.ravel(), weights=values.ravel(), minlength=n_labels)

@@ -17,7 +17,7 @@ _FLOAT = 4  # bytes
 # A parameter is held as weight, gradient, Adam's two moments and the best weights so far.
 _COPIES = 5
 # Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
-_WIDE, _INNER = 14, 4
+_WIDE, _INNER = 14, 2
 # Vectors of a token that are kept before the first layer.
 _EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.

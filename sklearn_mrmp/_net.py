@@ -4,6 +4,7 @@ Knows skorch, torch and the batches; nothing of targets, graphs or thresholds.
 """
 
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -60,7 +61,7 @@ class MrMPNet(NeuralNet):
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
         with torch.inference_mode():
             v = label_embeddings(module)
-            for chosen in prediction_batches(rows, n_decoded * module.d_inner, self.device):
+            for chosen in prediction_batches(rows, n_decoded, module.d_inner, self.device):
                 batch = padded(rows.take(chosen))
                 if candidates is not None:
                     batch["candidates"] = torch.from_numpy(candidates[chosen])
@@ -77,16 +78,19 @@ class MrMPNet(NeuralNet):
         self.iterator_train__rng = None
         self.callbacks_ = []
         self.optimizer_.state.clear()
+        self.optimizer_.zero_grad(set_to_none=True)
         for epoch in self.history:
             epoch.pop("batches", None)
 
 
-# V^T of modules that predict, with the state of the weights it was computed from.
+# V^T of modules that predict on the CPU, with a fingerprint of the weights it was computed from.
 _known_embeddings = WeakKeyDictionary()
 
 
 def label_embeddings(module):
     """V^T of a module, computed anew only when a weight has changed since.
+
+    Weights are compared by content: fused optimisers write to them without telling torch.
 
     Parameters
     ----------
@@ -97,13 +101,17 @@ def label_embeddings(module):
     -------
     Tensor of shape (L, d)
     """
-    relations = module.label_relations
+    relations, fingerprint = module.label_relations, 0
     weights = [*relations.parameters(), *relations.buffers()]
-    # Which tensors, where, and how often they were written to; ids are safe while they are held.
-    state = [(id(weight), weight.data_ptr(), weight._version) for weight in weights]
+    if any(weight.device.type != "cpu" for weight in weights):
+        return relations()  # quick there, and comparing would mean copying
+    for weight in weights:
+        content = weight.detach().contiguous().flatten().view(torch.uint8)
+        fingerprint = crc32(content.numpy(), fingerprint)
     known = _known_embeddings.get(module)
-    if known is None or known[0] != state:
-        known = state, relations(), weights
+    if known is None or known[0] != fingerprint:
+        with torch.autocast("cpu", enabled=False):
+            known = fingerprint, relations()
         _known_embeddings[module] = known
     return known[1]
 

@@ -66,13 +66,14 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         )
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
-        with interrupt, kept_memory(sizes.activation_bytes, device):
-            net.fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
-        del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
+        net.initialize()
+        with interrupt, kept_memory(sizes.activation_bytes, torch.device(device).type):
+            net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
+            del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
+            net.forget_training()
     if interrupt.n_asked > 1:
         raise KeyboardInterrupt  # skorch has swallowed it
     net.interrupted_ |= interrupt.n_asked > 0
-    net.forget_training()
     return net
 
 

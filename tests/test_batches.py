@@ -41,26 +41,27 @@ def sequences(lengths):
     return SequenceTokens().fit(X.astype(int)).transform(X.astype(int))
 
 
-@pytest.mark.parametrize("floats_per_row", [1, 2**16, 2**30])
-def test_prediction_batches_hold_each_row_once_and_fit_the_caches(floats_per_row):
+@pytest.mark.parametrize("n_decoded", [1, 100, 2**10, 2**20])
+def test_prediction_batches_hold_each_row_once_and_fit_the_caches(n_decoded):
     rows = sequences(np.random.default_rng(1).integers(1, 90, 700))
-    batches = prediction_batches(rows, floats_per_row, "cpu")
+    batches = prediction_batches(rows, n_decoded, 256, "cpu")
     assert sorted(np.concatenate(batches)) == list(range(700))
-    assert max(len(batch) for batch in batches) <= min(256, max(1, 2**21 // floats_per_row))
+    for batch in batches:
+        widest_layer = max(n_decoded, rows.lengths[batch].max()) * 256
+        assert len(batch) <= min(256, max(1, 2**21 // widest_layer))
 
 
 def test_a_long_row_does_not_pad_hundreds_of_short_ones():
     rows = sequences([1000, 900] + [2] * 200)
-    first, second = prediction_batches(rows, 1, "cpu")
+    first, second = prediction_batches(rows, 1, 1, "cpu")
     assert sorted(first) == [0, 1]
     assert len(second) == 200
 
 
 def test_prediction_batches_are_larger_on_other_devices():
     rows = sequences([3] * 200)
-    n_floats = 2**20
-    assert len(prediction_batches(rows, n_floats, "cpu")) == 100
-    assert len(prediction_batches(rows, n_floats, "cuda")) == 4
+    assert len(prediction_batches(rows, 2**12, 2**8, "cpu")) == 100
+    assert len(prediction_batches(rows, 2**12, 2**8, "cuda")) == 4
 
 
 def test_order_changes_each_epoch_and_repeats_with_the_seed():

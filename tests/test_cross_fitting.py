@@ -73,6 +73,19 @@ def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, monkeypatc
     assert clf.predict(related[0]).shape == related[1].shape
 
 
+@pytest.mark.parametrize("shortlist", [None, 3])
+def test_labels_are_as_likely_out_of_fold_as_they_are(related, shortlist):
+    clf = MrMPClassifier(**TINY, cv=3, label_shortlist=shortlist).fit(*related)
+    assert clf._model.shifts.shape == (related[1].shape[1],)
+    shifted = clf.predict_proba(related[0])
+    clf._model.shifts = None
+    assert not np.array_equal(shifted, clf.predict_proba(related[0]))
+
+
+def test_one_held_out_part_is_too_little_for_shifts(related):
+    assert MrMPClassifier(**TINY).fit(*related)._model.shifts is None
+
+
 def test_processes_give_the_same_model(related, fitted):
     clf = MrMPClassifier(**TINY, cv=3, n_jobs=2).fit(*related)
     np.testing.assert_array_equal(clf.predict_proba(related[0]), fitted.predict_proba(related[0]))

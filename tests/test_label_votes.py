@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from sklearn_mrmp._label_votes import Votes, vote_weights, weighted
+from sklearn_mrmp._label_votes import Votes, label_shifts, vote_weights, weighted
 
 
 @pytest.fixture
@@ -66,3 +66,44 @@ def test_shortlisted_votes_are_those_of_the_candidates():
     np.testing.assert_array_equal(some.log_odds, [[3], [1]])
     np.testing.assert_array_equal(weighted(some, (1, 1, 0, 1)), [[12], [12]])
     assert votes.without_networks().networks is None
+
+
+LINEAR_ALONE = (0.0, 1.0, 0.0, 0.0)
+
+
+def test_shifts_make_labels_as_likely_as_they_are(truth):
+    Z, Y, _ = truth
+    wrong = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    shifts = label_shifts([(Votes(None, linear=Z + wrong), Y)], LINEAR_ALONE, 5)
+    np.testing.assert_allclose(shifts, -wrong, atol=0.35)
+    assert shifts.dtype == np.float32
+
+
+def test_shifts_of_labels_that_few_rows_speak_of_stay_small():
+    votes = Votes(None, linear=np.zeros((4, 2), dtype=np.float32))
+    shifts = label_shifts([(votes, np.ones((4, 2)))], LINEAR_ALONE, 2)
+    assert (shifts > 0).all()
+    assert (shifts < 0.6).all()
+
+
+def test_shifts_of_shortlisted_votes_are_those_of_their_labels(truth):
+    Z, Y, rng = truth
+    candidates = np.argsort(rng.random(Z.shape), axis=1)[:, :3]
+    some = Votes(np.take_along_axis(Z, candidates, axis=1), linear=Z, candidates=candidates)
+    found = label_shifts(
+        [(some, np.take_along_axis(Y, candidates, axis=1))], (0.5, 0.5, 0.0, 0.0), 5
+    )
+    kept = np.zeros(Z.shape, dtype=bool)
+    np.put_along_axis(kept, candidates, True, axis=1)
+    alone = [
+        label_shifts(
+            [(Votes(None, linear=Z[rows, i][:, None]), Y[rows, i][:, None])], LINEAR_ALONE, 1
+        )[0]
+        for i, rows in enumerate(kept.T)
+    ]
+    np.testing.assert_allclose(found, alone, atol=1e-3)
+
+
+def test_extreme_votes_have_finite_shifts():
+    votes = Votes(None, linear=np.full((50, 1), -1e4, dtype=np.float32))
+    assert np.isfinite(label_shifts([(votes, np.ones((50, 1)))], LINEAR_ALONE, 1)).all()

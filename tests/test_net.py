@@ -3,13 +3,16 @@
 import copy
 import gc
 import pickle
+import weakref
 
+import numpy as np
 import pytest
 import torch
+from skorch.callbacks import Callback
 
-from sklearn_mrmp import _net
+from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._net import label_embeddings
-from sklearn_mrmp.nn import MrMPModule
+from sklearn_mrmp.nn import EagerAdamW, MrMPModule
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
 
@@ -36,6 +39,16 @@ def written_in_place(module):
         next(module.label_relations.parameters()).add_(1.0)
 
 
+def trained(module):
+    optimizer = EagerAdamW(module.parameters(), lr=0.1, fused=True)
+    module(torch.tensor([[1, 2]]))[0].sum().backward()
+    optimizer.step()
+
+
+def written_through_numpy(module):
+    next(module.label_relations.parameters()).detach().numpy()[:] += 1.0
+
+
 def loaded(module):
     module.load_state_dict({name: 2 * x for name, x in module.state_dict().items()})
 
@@ -54,7 +67,16 @@ def in_other_precision(module):
 
 
 @pytest.mark.parametrize(
-    "change", [written_in_place, loaded, loaded_by_assignment, given_other_data, in_other_precision]
+    "change",
+    [
+        written_in_place,
+        trained,
+        written_through_numpy,
+        loaded,
+        loaded_by_assignment,
+        given_other_data,
+        in_other_precision,
+    ],
 )
 def test_computed_anew_when_weights_change(module, change):
     before = embeddings(module)
@@ -64,17 +86,42 @@ def test_computed_anew_when_weights_change(module, change):
     torch.testing.assert_close(after, module.label_relations())
 
 
-def test_copies_and_pickles_do_not_carry_them(module):
+def test_half_precision_around_them_does_not_round_them(module):
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = embeddings(module)
+    assert rounded.dtype == torch.float32
+    torch.testing.assert_close(rounded, module.label_relations())
+
+
+def test_modules_made_in_inference_mode_have_them(module):
+    with torch.inference_mode():
+        other = pickle.loads(pickle.dumps(module))
+        torch.testing.assert_close(label_embeddings(other), label_embeddings(module))
+
+
+def test_pickles_do_not_carry_them(module):
     size = len(pickle.dumps(module))
     embeddings(module)
     assert len(pickle.dumps(module)) == size
-    assert copy.deepcopy(module) not in _net._known_embeddings
 
 
 def test_they_go_with_their_module(module):
     other = copy.deepcopy(module)
-    embeddings(other)
-    n_known = len(_net._known_embeddings)
+    known = weakref.ref(embeddings(other))
     del other
     gc.collect()
-    assert len(_net._known_embeddings) == n_known - 1
+    assert known() is None
+
+
+class PredictingCallback(Callback):
+    """Ask the network for its opinion after every epoch."""
+
+    def on_epoch_end(self, net, dataset_train=None, **kwargs):
+        net.label_logits(dataset_train.rows)
+
+
+def test_predictions_during_training_do_not_change_the_model(related):
+    small = {"d_model": 8, "max_epochs": 3, "early_stopping": False, "random_state": 0}
+    plain = MrMPClassifier(**small).fit(*related)
+    asked = MrMPClassifier(**small, callbacks=[("ask", PredictingCallback())]).fit(*related)
+    np.testing.assert_array_equal(plain.predict_proba(related[0]), asked.predict_proba(related[0]))

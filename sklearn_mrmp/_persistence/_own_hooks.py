@@ -102,6 +102,8 @@ def complete_mrmp(classifier):
         require(path is None or path.shape == (tokens, n_labels), "paths and labels")
     is_odds = model.log_odds is None or is_vector(model.log_odds, n_labels, "f")
     require(is_odds and (not model.has_paths or model.log_odds is not None), "label frequencies")
+    is_shifts = model.shifts is None or is_vector(model.shifts, n_labels, "f")
+    require(is_shifts, "shifts of labels")
     sets = model.sets
     require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
     k = model.n_candidates

@@ -40,11 +40,16 @@ class ByteDropout(nn.Module):
         return x if self._is_off else x * self._factor(x)
 
     def after_relu(self, x):
-        """Return ``self(relu(x))``, keeping one tensor for the backward pass instead of three."""
+        """Return ``self(relu(x))``, keeping one tensor for the backward pass instead of three.
+
+        Without gradients `x` is overwritten.
+        """
         if self._is_off:
             # In place on a view, as linear layers return, costs the backward pass two copies.
             return torch.relu(x) if torch.is_grad_enabled() else torch.relu_(x)
-        return _DroppedRelu.apply(x, self._factor(x), self._scale)
+        # In half precision the factor's scale is a rounded one; gradients have to have the same.
+        scale = torch.tensor(self._scale, dtype=x.dtype).item()
+        return _DroppedRelu.apply(x, self._factor(x), scale)
 
     @property
     def _is_off(self):
@@ -73,15 +78,18 @@ class _DroppedRelu(torch.autograd.Function):
     """``relu(x) * factor``: where the result is positive, its slope is the scale."""
 
     @staticmethod
-    def forward(ctx, x, factor, scale):
-        """Compute it, and keep the result alone."""
-        out = torch.relu(x).mul_(factor)
-        ctx.save_for_backward(out)
-        ctx.scale = scale
-        return out
+    def forward(x, factor, scale):
+        """Compute it."""
+        return torch.relu(x).mul_(factor)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Keep the result alone."""
+        ctx.save_for_backward(output)
+        ctx.scale = inputs[-1]
 
     @staticmethod
     def backward(ctx, gradient):
         """Pass gradients on where the result is positive."""
-        (out,) = ctx.saved_tensors
-        return torch.ops.aten.threshold_backward(gradient, out, 0.0).mul_(ctx.scale), None, None
+        (output,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(gradient, output, 0.0) * ctx.scale, None, None

@@ -42,15 +42,16 @@ def test_same_seed_same_mask_in_any_shape():
     torch.testing.assert_close(ByteDropout(0.3)(torch.ones(2, 3, 5)).flatten(), flat)
 
 
-@pytest.mark.parametrize("dropout", [ByteDropout(0.5), ByteDropout(0.0), ByteDropout(0.5).eval()])
-def test_after_relu_is_dropout_of_relu_to_the_bit(dropout):
-    x = torch.randn(7, 11)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dropout", [ByteDropout(0.1), ByteDropout(0.0), ByteDropout(0.5).eval()])
+def test_after_relu_is_dropout_of_relu_to_the_bit(dropout, dtype):
+    x = torch.randn(7, 11).to(dtype)
 
     def value_and_gradient(function):
         torch.manual_seed(3)
         leaf = x.clone().requires_grad_()
         out = function(leaf * 2.0)
-        (out * torch.arange(11.0)).sum().backward()
+        (out * torch.arange(11).to(dtype)).sum().backward()
         return out, leaf.grad
 
     together = value_and_gradient(dropout.after_relu)

@@ -92,4 +92,5 @@ class _DroppedRelu(torch.autograd.Function):
     def backward(ctx, gradient):
         """Pass gradients on where the result is positive."""
         (output,) = ctx.saved_tensors
-        return torch.ops.aten.threshold_backward(gradient, output, 0.0) * ctx.scale, None, None
+        passed = torch.ops.aten.threshold_backward(gradient, output, 0.0)
+        return passed.mul_(ctx.scale), None, None

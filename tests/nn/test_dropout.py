@@ -63,3 +63,14 @@ def test_after_relu_leaves_its_input_alone_while_gradients_are_wanted():
     x = torch.tensor([-1.0, 2.0])
     ByteDropout(0.5).eval().after_relu(x)
     assert x.tolist() == [-1.0, 2.0]
+
+
+def test_after_relu_has_second_derivatives():
+    x = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64, requires_grad=True)
+
+    def same_mask(x):
+        torch.manual_seed(0)
+        return ByteDropout(0.5).after_relu(x) ** 3
+
+    assert torch.autograd.gradcheck(same_mask, x)
+    assert torch.autograd.gradgradcheck(same_mask, x)

@@ -11,6 +11,7 @@ from sklearn_mrmp import MrMPClassifier, TunedDecisionClassifier, _model_fitting
 from sklearn_mrmp._compare import compare_classifiers
 from sklearn_mrmp._compare_run import tunes_on_all_rows
 from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._operating_points import tune_operating_points
 
 TINY = {
     "d_model": 8,
@@ -73,13 +74,32 @@ def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, monkeypatc
     assert clf.predict(related[0]).shape == related[1].shape
 
 
-@pytest.mark.parametrize("shortlist", [None, 3])
-def test_labels_are_as_likely_out_of_fold_as_they_are(related, shortlist):
-    clf = MrMPClassifier(**TINY, cv=3, label_shortlist=shortlist).fit(*related)
-    assert clf._model.shifts.shape == (related[1].shape[1],)
-    shifted = clf.predict_proba(related[0])
-    clf._model.shifts = None
-    assert not np.array_equal(shifted, clf.predict_proba(related[0]))
+def test_labels_are_as_likely_out_of_fold_as_they_are(related, monkeypatch):
+    seen = []
+
+    def spy(Y, P, Y_others):
+        seen.append(np.abs(P.mean(axis=0) - Y.mean(axis=0)).max())
+        return tune_operating_points(Y, P, Y_others)
+
+    monkeypatch.setattr("sklearn_mrmp._mrmp.tune_operating_points", spy)
+    plain = {**TINY, "cv": 3, "label_sets": False}
+    MrMPClassifier(**plain).fit(*related)
+    monkeypatch.setattr("sklearn_mrmp._cross_fitting.label_shifts", lambda *args: None)
+    MrMPClassifier(**plain).fit(*related)
+    shifted, unshifted = seen
+    assert shifted < 0.01
+    assert shifted < unshifted
+
+
+def test_shortlisted_labels_are_shifted(related):
+    clf = MrMPClassifier(**TINY, cv=3, label_shortlist=3, label_sets=False).fit(*related)
+    votes = clf._model.votes(sp.csr_array(related[0]))
+    shifted = clf._model.mixed(votes)
+    clf._model.shifts = clf._model.shifts + 5
+    raised = clf._model.mixed(votes) > shifted
+    inside = np.zeros(raised.shape, dtype=bool)
+    np.put_along_axis(inside, votes.candidates, True, axis=1)
+    np.testing.assert_array_equal(raised, inside)
 
 
 def test_one_held_out_part_is_too_little_for_shifts(related):

@@ -93,13 +93,27 @@ class TokenDataset(Dataset):
         targets : tuple of (Tensor, Tensor or None)
             0/1 targets, float32, and how many labels each stands for.
         """
-        dense = self.Y[chosen].toarray().astype(np.float32)
+        Y = self.Y[chosen]
         if self.shortlist is None:
-            return {}, (torch.from_numpy(dense), None)
+            return {}, (torch.from_numpy(Y.toarray().astype(np.float32)), None)
         labels, weights = self.shortlist.draw(chosen, rng)
-        targets = np.take_along_axis(dense, labels, axis=1)
         places = {"candidates": torch.from_numpy(labels)}
-        return places, (torch.from_numpy(targets), torch.from_numpy(weights))
+        return places, (torch.from_numpy(entries(Y, labels)), torch.from_numpy(weights))
+
+
+def entries(Y, labels):
+    """Entries of a 0/1 csr_array at labels (n_samples, k) of each row, float32.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> entries(csr_array([[0, 1, 0], [1, 0, 1]]), np.array([[1, 2], [1, 2]])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    n_samples, n_labels = Y.shape
+    firsts = n_labels * np.arange(n_samples, dtype=np.int64)[:, None]
+    present = np.repeat(firsts[:, 0], np.diff(Y.indptr)) + Y.indices
+    return np.isin(labels + firsts, present[Y.data != 0]).astype(np.float32)
 
 
 def bucketed(lengths, batch_size, rng=None):

@@ -14,14 +14,14 @@ H      attention heads
 """
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
-from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelRelationModule
+from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.dropout import ByteDropout
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer, TokenEmbedding, sinusoidal_positions
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.optimizer import EagerAdamW
-from sklearn_mrmp.nn.relations import RelationOperator
+from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
     "ByteDropout",
@@ -31,12 +31,14 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "LabelFeatureDecoder",
+    "LabelPart",
     "LabelRelationModule",
     "MrMPLoss",
     "MrMPModule",
     "MultiHeadAttention",
     "PositionwiseFeedForward",
     "RelationOperator",
+    "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
     "sinusoidal_positions",

@@ -3,8 +3,12 @@
 PAPER section 1, "Decoder, label-relation module". Knows relation operators and torch.
 """
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from sklearn_mrmp.nn.relations import RelationOperator
 
@@ -40,21 +44,28 @@ class CompGCNLayer(nn.Module):
         Parameters
         ----------
         v : Tensor of shape (L, d)
-            Label vectors.
+            Vectors of the labels that send.
         z : list of Tensor of shape (d,)
             The relation vector of each neighbourhood.
-        operators : list of RelationOperator
+        operators : list of RelationOperator or RelationPart
             Row i of an operator sums over the neighbours of label i.
 
         Returns
         -------
-        Tensor of shape (L, d)
+        Tensor of shape (L, d), or (n_rows, d) with parts
         """
         # Σ_j W φ(v_j, z) = W Σ_j φ(v_j, z): summing first transforms each label once.
         parts = zip(self.transforms, operators, z, strict=True)
         return torch.relu(
             sum(transform(gather(self.compose(v, z_r))) for transform, gather, z_r in parts)
         )
+
+
+class LabelPart(NamedTuple):
+    """V^T of some labels: their numbers (n,), rising, and their vectors (n, d)."""
+
+    labels: torch.Tensor
+    vectors: torch.Tensor
 
 
 class LabelRelationModule(nn.Module):
@@ -156,12 +167,54 @@ class LabelRelationModule(nn.Module):
         rows[PUSHING] = -rows[PULLING]
         return torch.stack([rows[name] for name in self.relation_names])
 
-    def forward(self):
-        """Return V^T, of shape (L, d)."""
-        v = self.label_embedding
-        for layer, z in zip(self.layers, self.relation_states(), strict=True):
-            v = layer(v, [z[index] for index in self.relation_of], self.operators)
-        return v + self.label_embedding if self.residual else v
+    def forward(self, labels=None):
+        """Compute V^T.
+
+        Parameters
+        ----------
+        labels : int64 Tensor of shape (n,), default=None
+            Labels to compute, each once, rising; only they and their neighbourhoods are looked at.
+            None is all of them.
+
+        Returns
+        -------
+        Tensor of shape (L, d), or (n, d)
+        """
+        if labels is None:
+            start, steps, itself = self.label_embedding, [self.operators] * len(self.layers), None
+        else:
+            senders, steps, itself = self._neighbourhoods_of(labels)
+            start = F.embedding(senders, self.label_embedding)
+        v = start
+        for layer, z, operators in zip(self.layers, self.relation_states(), steps, strict=True):
+            v = layer(v, [z[index] for index in self.relation_of], operators)
+        if not self.residual:
+            return v
+        return v + (start if labels is None else F.embedding(itself, start))
+
+    def _neighbourhoods_of(self, labels):
+        """Find what some labels depend on.
+
+        Returns
+        -------
+        senders : int64 Tensor of shape (m,)
+            Labels whose V^0 counts; the given ones are among them, as their own neighbours.
+        steps : list of list of RelationPart
+            The relations of each layer, as far as needed.
+        itself : int64 Tensor of shape (n,)
+            Places of the given labels among the senders.
+        """
+        places = torch.empty(len(self.label_embedding), dtype=torch.int64, device=labels.device)
+        senders, steps = labels, []
+        for _ in self.layers:  # from the last to the first
+            parts = [operator.rows(senders) for operator in self.operators]
+            is_sender = torch.zeros_like(places, dtype=torch.bool)
+            for part in parts:
+                is_sender[part.columns] = True
+            senders = is_sender.nonzero()[:, 0]
+            places[senders] = torch.arange(len(senders), device=senders.device)
+            steps.insert(0, [replace(part, columns=places[part.columns]) for part in parts])
+        return senders, steps, places[labels]
 
 
 def edges(adjacency):

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.compgcn import PULLING, PUSHING, edges
-from sklearn_mrmp.nn.relations import RelationOperator
+from sklearn_mrmp.nn.compgcn import PULLING, PUSHING, LabelPart, edges
+from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 
 class RelationalLoss(nn.Module):
@@ -43,10 +43,19 @@ class RelationalLoss(nn.Module):
         )
 
     def forward(self, v):
-        """Loss of label embeddings (L, d), a scalar."""
+        """Loss of label embeddings, a scalar.
+
+        Parameters
+        ----------
+        v : Tensor of shape (L, d), or LabelPart
+            All labels; or some, and it is the loss of the graph between these.
+        """
+        labels, v = v if isinstance(v, LabelPart) else (None, v)
         v = F.normalize(v, dim=1)
         loss = v.new_zeros(())
         for name, neighbour_mean in self.neighbour_means.items():
+            if labels is not None:
+                neighbour_mean = _mean_among(neighbour_mean, labels)
             cosine = (v * neighbour_mean(v)).sum(dim=1).mean()
             loss = loss - cosine if name == PULLING else loss + cosine
         return loss
@@ -73,8 +82,8 @@ class MrMPLoss(nn.Module):
 
         `weights` (B, k) say how many labels each entry stands for when a row decodes k of them.
 
-        Without `label_embeddings` (L, d) it is the cross entropy alone, which is what validation
-        compares.
+        Without `label_embeddings` (L, d), or a `LabelPart` of them, it is the cross entropy alone,
+        which is what validation compares.
         """
         if weights is None:
             loss = F.binary_cross_entropy_with_logits(logits, y_true)
@@ -95,3 +104,14 @@ def _neighbour_mean(adjacency):
     rows, columns = rows[rows != columns], columns[rows != columns]
     counts = torch.bincount(rows, minlength=size)
     return RelationOperator(rows, columns, 1.0 / counts[rows], size)
+
+
+def _mean_among(neighbour_mean, labels):
+    """Means over those neighbours of the labels that are among them; none gives zero."""
+    part = neighbour_mean.rows(labels)
+    places = torch.searchsorted(labels, part.columns).clamp(max=len(labels) - 1)
+    is_among = labels[places] == part.columns
+    receivers = torch.arange(len(labels), device=labels.device).repeat_interleave(part.counts)
+    receivers = receivers[is_among]
+    counts = torch.bincount(receivers, minlength=len(labels))
+    return RelationPart(counts, places[is_among], 1.0 / counts[receivers])

@@ -9,9 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.compgcn import LabelRelationModule
+from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
 from sklearn_mrmp.nn.encoder import Encoder, TokenEmbedding
+
+# From this many labels on, a batch that decodes some of them computes no other label embeddings.
+_PARTS_FROM = 4_096
 
 
 class MrMPModule(nn.Module):
@@ -110,38 +113,43 @@ class MrMPModule(nn.Module):
         -------
         logits : Tensor of shape (B, L) or (B, k)
             Σ_l f̂^l, the sum of the layers' votes.
-        label_embeddings : Tensor of shape (L, d)
-            V^T.
+        label_embeddings : Tensor of shape (L, d), or LabelPart
+            V^T; of very many labels those that the candidates name.
         """
         states = self.encoder(self.embedding(tokens, values), mask)  # E × (B, T, d)
-        v = self.label_relations() if label_embeddings is None else label_embeddings
-        u = v if candidates is None else F.embedding(candidates, v)
+        v, u = self._embedded(candidates, label_embeddings)
         decoded = self.decoder(u, states, mask)  # D × (B, L, d), or D × (B, k, d)
-        logits = sum(self.votes(v, decoded, candidates))
-        if self.bias is not None:
-            logits = logits + (self.bias if candidates is None else self.bias[candidates])
-        return logits, v
+        weight, bias = (u if self.output is None else self.output), self.bias
+        if candidates is not None and self.output is not None:
+            weight, bias = F.embedding(candidates, weight), bias[candidates]
+        logits = sum(votes(weight, decoded))
+        return (logits if bias is None else logits + bias), v
 
-    def votes(self, v, decoded, candidates=None):
-        """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ V^T).
+    def _embedded(self, candidates, v):
+        """V^T as far as it is computed, and u^0: V^T of the labels to decode."""
+        if v is None and candidates is not None and self.n_labels >= _PARTS_FROM:
+            labels, places = candidates.unique(return_inverse=True)
+            v = LabelPart(labels, self.label_relations(labels))
+            return v, F.embedding(places, v.vectors)
+        v = self.label_relations() if v is None else v
+        return v, (v if candidates is None else F.embedding(candidates, v))
 
-        Parameters
-        ----------
-        v : Tensor of shape (L, d)
-            V^T.
-        decoded : list of Tensor of shape (B, L, d) or (B, k, d)
-            U^1 … U^D.
-        candidates : int64 Tensor of shape (B, k), default=None
-            The labels that were decoded; None is all.
 
-        Returns
-        -------
-        list of Tensor of shape (B, L) or (B, k)
-        """
-        weight = v if self.output is None else self.output
-        if candidates is not None:
-            weight = F.embedding(candidates, weight)
-        return [(u * weight).sum(dim=-1) for u in decoded]
+def votes(weight, decoded):
+    """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ W), with W = V^T in the paper.
+
+    Parameters
+    ----------
+    weight : Tensor of shape (L, d) or (B, k, d)
+        What labels vote with.
+    decoded : list of Tensor of shape (B, L, d) or (B, k, d)
+        U^1 … U^D.
+
+    Returns
+    -------
+    list of Tensor of shape (B, L) or (B, k)
+    """
+    return [(u * weight).sum(dim=-1) for u in decoded]
 
 
 def _log_odds(prior, n_labels):

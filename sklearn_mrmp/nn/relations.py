@@ -5,10 +5,12 @@ with the module and have no gradient. Leaf module: torch alone.
 """
 
 import warnings
+from dataclasses import dataclass
 from functools import cache
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 # Below this many labels a dense product is faster than a sparse one whatever the density.
 _ALWAYS_DENSE_BELOW = 256
@@ -35,6 +37,30 @@ class _SparseProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return ctx.transpose @ grad.contiguous(), None, None
+
+
+@dataclass(frozen=True, eq=False)
+class RelationPart:
+    """Some rows of a relation: what they receive, and from whom.
+
+    Attributes
+    ----------
+    counts : int64 Tensor of shape (n_rows,)
+        Entries of each row.
+    columns : int64 Tensor of shape (n_entries,)
+        Sending labels, or their places among those that are given to the call.
+    weights : float Tensor of shape (n_entries,)
+        Weights of the entries.
+    """
+
+    counts: torch.Tensor
+    columns: torch.Tensor
+    weights: torch.Tensor
+
+    def __call__(self, x):
+        """Map vectors (n, d) to (n_rows, d); columns are places in `x`."""
+        starts = self.counts.cumsum(0) - self.counts
+        return F.embedding_bag(self.columns, x, starts, mode="sum", per_sample_weights=self.weights)
 
 
 class RelationOperator(nn.Module):
@@ -95,3 +121,29 @@ class RelationOperator(nn.Module):
         if self.is_dense:
             return self.matrix @ x
         return _SparseProduct.apply(x, self._csr("forward"), self._csr("backward"))
+
+    def rows(self, chosen):
+        """Return the chosen rows of the matrix.
+
+        Parameters
+        ----------
+        chosen : int64 Tensor of shape (n_rows,)
+            Row numbers.
+
+        Returns
+        -------
+        part : RelationPart
+            Its columns are those of the matrix.
+        """
+        if self.is_dense:
+            places, columns = self.matrix[chosen].nonzero(as_tuple=True)
+            counts = torch.bincount(places, minlength=len(chosen))
+            return RelationPart(counts, columns, self.matrix[chosen[places], columns])
+        begins = self.forward_starts[chosen]
+        counts = self.forward_starts[chosen + 1] - begins
+        # The entries of a row lie together in both: from `begins` on here, behind the rows before
+        # it there.
+        shifts = begins - (counts.cumsum(0) - counts)
+        entries = shifts.repeat_interleave(counts)
+        entries += torch.arange(len(entries), device=entries.device)
+        return RelationPart(counts, self.forward_columns[entries], self.forward_weights[entries])

@@ -117,3 +117,33 @@ def test_permuting_labels_permutes_embeddings():
     with torch.no_grad():
         permuted.label_embedding.copy_(module.label_embedding[order])
     torch.testing.assert_close(permuted(), module()[order])
+
+
+@pytest.mark.parametrize("n_labels", [30, 400])  # dense and sparse operators
+@pytest.mark.parametrize("aggregation", ["sum", "mean"])
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_some_labels_are_computed_as_all_of_them_would_be(n_labels, aggregation, n_layers):
+    generator = torch.Generator().manual_seed(0)
+    links = (torch.rand(n_labels, n_labels, generator=generator) < 2 / n_labels).float()
+    directed = (torch.rand(n_labels, n_labels, generator=generator) < 2 / n_labels).float()
+    module = LabelRelationModule(
+        n_labels,
+        4,
+        {"pulling": torch.maximum(links, links.T), "parent": directed},
+        n_layers=n_layers,
+        aggregation=aggregation,
+        residual=True,
+    )
+    some = torch.tensor([0, 5, 6, 29])
+    torch.testing.assert_close(module(some), module()[some])
+    pulls = torch.randn(4, 4, generator=generator)
+    whole = torch.autograd.grad((module()[some] * pulls).sum(), list(module.parameters()))
+    part = torch.autograd.grad((module(some) * pulls).sum(), list(module.parameters()))
+    for ours, expected in zip(part, whole, strict=True):
+        torch.testing.assert_close(ours, expected)
+
+
+def test_some_labels_without_relations_are_their_free_embeddings():
+    module = LabelRelationModule(5, 4)
+    some = torch.tensor([1, 4])
+    torch.testing.assert_close(module(some), module.label_embedding[some])

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from sklearn_mrmp.nn import MrMPLoss, RelationalLoss
+from sklearn_mrmp.nn import LabelPart, MrMPLoss, RelationalLoss
 
 PULLING = torch.tensor([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
 PUSHING = torch.tensor([[0.0, 0, 1], [0, 0, 1], [1, 1, 0]])
@@ -50,3 +50,19 @@ def test_loss_is_cross_entropy_plus_weighted_relational_loss():
     expected = entropy + 0.5 * RelationalLoss(relations)(v)
     torch.testing.assert_close(loss(logits, y, v), expected)
     torch.testing.assert_close(MrMPLoss(relations, weight=0)(logits, y, v), entropy)
+
+
+def test_relational_loss_of_some_labels_is_that_of_the_graph_between_them():
+    generator = torch.Generator().manual_seed(0)
+    relations = {
+        name: torch.triu((torch.rand(9, 9, generator=generator) < 0.4).float(), 1)
+        for name in ("pulling", "pushing")
+    }
+    v = torch.randn(9, 4, generator=generator)
+    some = torch.tensor([0, 2, 3, 7])
+    between = {name: matrix[some][:, some] for name, matrix in relations.items()}
+    part = RelationalLoss(relations)(LabelPart(some, v[some]))
+    torch.testing.assert_close(part, RelationalLoss(between)(v[some]))
+    torch.testing.assert_close(
+        RelationalLoss(relations)(LabelPart(torch.arange(9), v)), RelationalLoss(relations)(v)
+    )

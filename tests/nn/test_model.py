@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule
+from sklearn_mrmp.nn import LabelPart, MrMPLoss, MrMPModule, model
 
 PULLING = torch.tensor([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
 PUSHING = torch.tensor([[0.0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
@@ -119,3 +119,18 @@ def test_all_state_moves_with_the_module():
     module = make_module().to("meta")
     tensors = [*module.parameters(), *module.buffers()]
     assert {tensor.device.type for tensor in tensors} == {"meta"}
+
+
+@ARCHITECTURES
+def test_of_very_many_labels_only_the_candidates_are_embedded(architecture, monkeypatch):
+    module, batch = make_module(architecture).eval(), make_batch()
+    candidates = torch.tensor([[0, 3], [3, 0], [1, 3]])
+    expected, v = module(**batch, candidates=candidates)
+    monkeypatch.setattr(model, "_PARTS_FROM", 4)
+    logits, part = module(**batch, candidates=candidates)
+    torch.testing.assert_close(logits, expected)
+    assert isinstance(part, LabelPart)
+    assert part.labels.tolist() == [0, 1, 3]
+    torch.testing.assert_close(part.vectors, v[part.labels])
+    MrMPLoss(RELATIONS)(logits, torch.zeros(3, 2), part).backward()
+    assert all(torch.isfinite(p.grad).all() for p in module.parameters() if p.grad is not None)

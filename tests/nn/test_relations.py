@@ -36,3 +36,19 @@ def test_state_dict_holds_plain_tensors():
     rows = torch.arange(500)
     operator = RelationOperator(rows, rows.flip(0), torch.ones(500), 500)
     assert all(tensor.layout == torch.strided for tensor in operator.state_dict().values())
+
+
+@pytest.mark.parametrize("size", [40, 400])
+def test_rows_are_those_of_the_matrix_with_their_gradient(size):
+    generator = torch.Generator().manual_seed(1)
+    dense = torch.rand(size, size, generator=generator)
+    dense[torch.rand(size, size, generator=generator) > 0.02] = 0
+    dense[7] = 0  # a row without entries
+    operator = RelationOperator(*dense.nonzero(as_tuple=True), dense[dense != 0], size)
+    chosen = torch.tensor([3, 7, 31])
+    x = torch.randn(size, 3, requires_grad=True)
+    part = operator.rows(chosen)
+    torch.testing.assert_close(part(x), dense[chosen] @ x)
+    grad = torch.randn(3, 3)
+    (ours,) = torch.autograd.grad(part(x), x, grad)
+    torch.testing.assert_close(ours, dense[chosen].T @ grad)

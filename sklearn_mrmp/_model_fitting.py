@@ -152,7 +152,7 @@ class ModelFitting:
         self.refit_paths(new, X, Y)
         dataset = self._dataset(new, X, Y)
         for member, net in enumerate(model.nets):
-            n_stop = best_epoch(net, self.params["early_stopping"])
+            n_stop = best_epoch(net)
             new.nets.append(self._train(new, dataset, None, member, "refit", n_stop))
             if new.nets[-1].interrupted_:
                 break
@@ -193,7 +193,7 @@ def n_epochs_done(net):
     return sum("train_loss" in epoch for epoch in net.history)
 
 
-def best_epoch(net, early_stopping):
+def best_epoch(net):
     """Epoch whose weights a net uses, from 1."""
     losses = [epoch["valid_loss"] for epoch in net.history if "valid_loss" in epoch]
-    return int(np.argmin(losses)) + 1 if early_stopping and losses else len(net.history)
+    return int(np.argmin(losses)) + 1 if net.returned_to_best_ and losses else len(net.history)

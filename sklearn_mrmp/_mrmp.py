@@ -109,11 +109,12 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Decoupled weight decay.
     lr_schedule : {"onecycle", "cosine", "step", "constant"}, default="onecycle"
         Course of the learning rate; ``"step"`` is the paper's, 10 % less every 10 epochs.
-    early_stopping : bool, default=True
-        Stop when the validation loss no longer falls, and return to the best weights.
+    early_stopping : bool or "auto", default="auto"
+        Stop when the validation loss no longer falls, and return to the best weights. ``"auto"``
+        does so unless the schedule ends low (``"onecycle"``, ``"cosine"``): its last epochs are
+        the best, and a few held-out rows tell that worse than the schedule does.
     patience : int, default=10
-        Epochs without improvement before stopping. A schedule that ends low ("onecycle",
-        "cosine") improves most at its end, so be patient with it.
+        Epochs without improvement before stopping.
     validation_fraction : float, default=0.1
         Share of the rows held out for early stopping and thresholds.
     refit : bool, default=False
@@ -258,7 +259,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         lr=2e-3,
         weight_decay=0.0,
         lr_schedule="onecycle",
-        early_stopping=True,
+        early_stopping="auto",
         patience=10,
         validation_fraction=0.1,
         refit=False,
@@ -410,7 +411,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             self._end_interrupted_training(self._model.nets[-1], depth=depth)
         self.history_ = self.net_.history[:]
         self.n_iter_ = len(self.history_)
-        self.best_epoch_ = best_epoch(self.net_, self.early_stopping)
+        self.best_epoch_ = best_epoch(self.net_)
 
     def _use_all_rows(self, fitting, X, Y):
         """Let the held-out rows teach, too; decisions stay those tuned on them."""
@@ -457,7 +458,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         else:
             message = (
                 f"Training was interrupted after {n_epochs_done(net)} whole epochs; the "
-                f"{'best' if self.early_stopping else 'last'} weights so far are used."
+                f"{'best' if net.returned_to_best_ else 'last'} weights so far are used."
             )
         warnings.warn(message, stacklevel=depth)
 

@@ -24,6 +24,7 @@ class MrMPNet(NeuralNet):
     """`skorch.NeuralNet` for a module that returns ``(logits, label_embeddings)``."""
 
     interrupted_ = False
+    returned_to_best_ = False
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """Cross entropy, plus the relational loss while training."""
@@ -121,7 +122,11 @@ class StopTraining(KeyboardInterrupt):
 
 
 class BestWeights(EarlyStopping):
-    """skorch's early stopping, told apart from a user's Ctrl-C."""
+    """skorch's early stopping, told apart from a user's Ctrl-C.
+
+    Without patience it never stops, and only a training that the user interrupts returns to the
+    best weights: the others end where their schedule ends.
+    """
 
     def on_epoch_end(self, net, **kwargs):
         """Look at the validation loss of the epoch."""
@@ -129,6 +134,12 @@ class BestWeights(EarlyStopping):
             super().on_epoch_end(net, **kwargs)
         except KeyboardInterrupt:
             raise StopTraining from None
+
+    def on_train_end(self, net, **kwargs):
+        """Go back to the best weights, and say so."""
+        if self.patience is not None or net.interrupted_:
+            super().on_train_end(net, **kwargs)
+            net.returned_to_best_ = True
 
 
 class FiniteLoss(Callback):
@@ -176,7 +187,7 @@ class BatchProgress(Callback):
         self.bar_.close()
 
 
-def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, patience, progress_bar):
+def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, keeps_best, patience, progress_bar):
     """Make the callbacks of a training run.
 
     Parameters
@@ -187,9 +198,11 @@ def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, patience, progre
         Course of the learning rate.
     n_epochs, n_batches : int
         Planned epochs, and batches in each.
+    keeps_best : bool
+        Remember the weights of the epoch with the best validation loss, and go back to them when
+        training is stopped.
     patience : int or None
-        Stop after this many epochs without a better validation loss and go back to the best
-        weights; None trains to the end and keeps the last.
+        Stop after this many epochs without a better loss; None trains to the end.
     progress_bar : bool
         Whether to show a progress bar.
 
@@ -204,7 +217,7 @@ def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, patience, progre
     schedule = _schedule(lr, lr_schedule, n_epochs * n_batches)
     if schedule is not None:
         callbacks.append(("lr_schedule", schedule))
-    if patience is not None:
+    if keeps_best:
         best = BestWeights(
             "valid_loss", patience=patience, threshold=0.0, load_best=True, sink=_silent
         )

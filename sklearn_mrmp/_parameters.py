@@ -45,7 +45,7 @@ CONSTRAINTS = {
     "lr": [Interval(Real, 0, None, closed="neither")],
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],
-    "early_stopping": ["boolean"],
+    "early_stopping": ["boolean", StrOptions({"auto"})],
     "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     "refit": ["boolean"],
     "cv": [Interval(Integral, 2, None, closed="left"), None],
@@ -86,6 +86,7 @@ _PAPER = {
     "weight_decay": 0.0,
     "lr_schedule": "step",
     "max_epochs": 50,
+    "early_stopping": True,
     "patience": 10,
     "decision": "threshold",
 }
@@ -95,6 +96,9 @@ _AUTO_EPOCHS = (12, 30)
 # "auto": about this many tokens of a row are left, and the rate is within these bounds.
 _AUTO_TOKENS_LEFT = 16
 _AUTO_FEATURE_DROPOUT = (0.1, 0.5)
+
+# Schedules whose last epochs, at low learning rates, are the best.
+_END_LOW = ("onecycle", "cosine")
 
 _STRONG_DROPOUT = ("bibtex", "reuters")
 
@@ -125,6 +129,19 @@ def resolve_auto(params, rows):
         rate = 1.0 - _AUTO_TOKENS_LEFT / mean_length
         params["feature_dropout"] = float(min(max(rate, lowest), highest))
     return params
+
+
+def stops_early(params):
+    """Whether training stops at a minimum of the validation loss and returns to it.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters of `MrMPClassifier`, by name.
+    """
+    if params["early_stopping"] == "auto":
+        return params["lr_schedule"] not in _END_LOW
+    return params["early_stopping"]
 
 
 def paper_settings(dataset=None):

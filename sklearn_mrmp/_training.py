@@ -13,6 +13,7 @@ from sklearn_mrmp._batches import TokenBatches
 from sklearn_mrmp._interrupt import StopAfterBatch
 from sklearn_mrmp._memory import TrainingSizes, enough_memory
 from sklearn_mrmp._net import MrMPNet, training_callbacks
+from sklearn_mrmp._parameters import stops_early
 from sklearn_mrmp._runtime import resolve_device, seeded_torch
 from sklearn_mrmp._training_checkpoint import TrainingCheckpoint
 from sklearn_mrmp.nn import EagerAdamW, MrMPLoss, MrMPModule
@@ -113,13 +114,13 @@ def _module_arguments(params, encoder, train, graph):
 
 def _optimizer_arguments(params, train, n_epochs, valid):
     n_batches = -(-len(train) // params["batch_size"])
-    stops_early = params["early_stopping"] and valid is not None
     callbacks = training_callbacks(
         lr=params["lr"],
         lr_schedule=params["lr_schedule"],
         n_epochs=n_epochs,
         n_batches=n_batches,
-        patience=params["patience"] if stops_early else None,
+        keeps_best=bool(params["early_stopping"]) and valid is not None,
+        patience=params["patience"] if stops_early(params) else None,
         progress_bar=params["progress_bar"],
     )
     return {

@@ -105,6 +105,20 @@ class TestFit:
         loss = -(Y_val * np.log(P) + (1 - Y_val) * np.log1p(-P)).mean()
         assert loss == pytest.approx(min(losses), rel=1e-4)
 
+    @pytest.mark.parametrize("schedule", ["onecycle", "cosine"])
+    def test_a_schedule_that_ends_low_is_trained_to_its_end(self, related, schedule):
+        X, Y = related
+        options = {"lr": 0.1, "lr_schedule": schedule, "max_epochs": 12, "patience": 1}
+        clf = make_clf(**options, linear_path=False, neighbor_path=False, label_sets=False)
+        clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        losses = [epoch["valid_loss"] for epoch in clf.history_]
+        assert int(np.argmin(losses)) + 1 < clf.n_iter_ == clf.best_epoch_ == 12
+        P, Y_val = clf.predict_proba(X[100:]), Y[100:]
+        loss = -(Y_val * np.log(P) + (1 - Y_val) * np.log1p(-P)).mean()
+        assert loss == pytest.approx(losses[-1], rel=1e-4)
+        clf.set_params(early_stopping=True).fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        assert clf.best_epoch_ < clf.n_iter_ < 12
+
     def test_held_out_rows_can_be_given(self, related):
         X, Y = related
         seen = []

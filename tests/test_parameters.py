@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._parameters import paper_settings, resolve_auto
+from sklearn_mrmp._parameters import paper_settings, resolve_auto, stops_early
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._tokens import TokenRows
 
@@ -33,8 +33,16 @@ def test_numbers_are_left_alone():
 
 
 def test_auto_trains_for_the_epochs_it_says(related):
-    clf = MrMPClassifier(d_model=8, n_heads=2, patience=30, batch_size=64, random_state=0)
+    clf = MrMPClassifier(d_model=8, n_heads=2, batch_size=64, random_state=0)
     assert clf.fit(*related).n_iter_ == 30
+
+
+@pytest.mark.parametrize("schedule", ["onecycle", "cosine", "step", "constant"])
+def test_auto_stops_early_unless_the_schedule_ends_low(schedule):
+    params = {"early_stopping": "auto", "lr_schedule": schedule}
+    assert stops_early(params) == (schedule in ("step", "constant"))
+    for given in (True, False):
+        assert stops_early(params | {"early_stopping": given}) == given
 
 
 def test_the_paper_has_no_linear_path_and_decodes_every_label():

@@ -11,9 +11,9 @@ import torch
 from _yardstick import TextbookMrMP, copy_weights
 
 from sklearn_mrmp._allocator import kept_memory
-from sklearn_mrmp._batches import bucketed, padded, prediction_batches
+from sklearn_mrmp._batches import bucketed, padded
 from sklearn_mrmp._memory import TrainingSizes
-from sklearn_mrmp._net import label_embeddings
+from sklearn_mrmp._net import label_embeddings, predict_batches
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 BATCH_SIZE = 32
@@ -96,9 +96,12 @@ class Ours(_Contestant):
         sizes = self.network.n_labels, self.network.d_inner
         with torch.inference_mode():
             v = label_embeddings(self.network)
-            for chosen in prediction_batches(rows, *sizes, "cpu"):
-                batch = padded(rows.take(chosen))
-                torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
+
+        def predict(chosen):
+            batch = padded(rows.take(chosen))
+            torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
+
+        predict_batches(predict, rows, *sizes, "cpu")
 
 
 class Yardstick(_Contestant):

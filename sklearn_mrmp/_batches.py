@@ -15,6 +15,8 @@ _BATCHES_PER_BLOCK = 32
 _ON_CPU = (2**21, 2**9)
 _ELSEWHERE = (2**26, 2**14)
 _MOST_ROWS = 256
+# Prediction batches for each of several threads, so that none waits long for the last one.
+_BATCHES_PER_THREAD = 4
 
 
 class TokenBatches:
@@ -143,7 +145,7 @@ def bucketed(lengths, batch_size, rng=None):
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def prediction_batches(rows, n_decoded, d_inner, device):
+def prediction_batches(rows, n_decoded, d_inner, device, n_threads=1):
     """Cut rows into batches that fit the device, and that waste less than another would cost.
 
     Rows are taken in the order of their length, and a batch ends before its padding takes as long
@@ -157,6 +159,8 @@ def prediction_batches(rows, n_decoded, d_inner, device):
         Labels that a row decodes, and inner width of the network.
     device : str
         Where they will be predicted.
+    n_threads : int, default=1
+        Batches that will be predicted at once.
 
     Returns
     -------
@@ -164,11 +168,13 @@ def prediction_batches(rows, n_decoded, d_inner, device):
         Row numbers, longest rows first; each row exactly once.
     """
     most_floats, most_padding = _ON_CPU if torch.device(device).type == "cpu" else _ELSEWHERE
-    lengths = rows.lengths
+    lengths, most_rows = rows.lengths, _MOST_ROWS
+    if n_threads > 1:
+        most_rows = min(most_rows, -(-len(rows) // (_BATCHES_PER_THREAD * n_threads)))
     order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
     while len(order):
         widest_layer = max(n_decoded, lengths[order[0]]) * d_inner
-        size = min(max(most_floats // widest_layer, 1), _MOST_ROWS)
+        size = min(max(most_floats // widest_layer, 1), most_rows)
         longest_first = lengths[order[:size]]
         padding = np.cumsum(longest_first[0] - longest_first)
         n_rows = np.searchsorted(padding, most_padding, side="right")

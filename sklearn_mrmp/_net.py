@@ -15,9 +15,12 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
 from sklearn_mrmp._batches import padded, prediction_batches
 from sklearn_mrmp._interrupt import is_early_stopping
+from sklearn_mrmp._runtime import run_in_threads
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
+# Fewer rows are predicted sooner than threads are started.
+_ROWS_PER_THREAD = 16
 
 
 class MrMPNet(NeuralNet):
@@ -62,11 +65,14 @@ class MrMPNet(NeuralNet):
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
         with torch.inference_mode():
             v = label_embeddings(module)
-            for chosen in prediction_batches(rows, n_decoded, module.d_inner, self.device):
-                batch = padded(rows.take(chosen))
-                if candidates is not None:
-                    batch["candidates"] = torch.from_numpy(candidates[chosen])
-                Z[chosen] = self.infer(batch, label_embeddings=v)[0].cpu().numpy()
+
+        def predict(chosen):
+            batch = padded(rows.take(chosen))
+            if candidates is not None:
+                batch["candidates"] = torch.from_numpy(candidates[chosen])
+            Z[chosen] = self.infer(batch, label_embeddings=v)[0].cpu().numpy()
+
+        predict_batches(predict, rows, n_decoded, module.d_inner, self.device)
         return Z
 
     def label_probabilities(self, rows):
@@ -82,6 +88,28 @@ class MrMPNet(NeuralNet):
         self.optimizer_.zero_grad(set_to_none=True)
         for epoch in self.history:
             epoch.pop("batches", None)
+
+
+def predict_batches(predict, rows, n_decoded, d_inner, device):
+    """Call a function for the row numbers of each prediction batch; on a CPU several at once.
+
+    Parameters
+    ----------
+    predict : callable
+        Predicts a batch, without gradients.
+    rows, n_decoded, d_inner, device
+        As for `prediction_batches`.
+    """
+    n_threads = 1
+    if torch.device(device).type == "cpu":
+        n_threads = max(1, min(torch.get_num_threads(), len(rows) // _ROWS_PER_THREAD))
+
+    def without_gradients(chosen):
+        with torch.inference_mode():  # each thread has its own mode
+            predict(chosen)
+
+    batches = prediction_batches(rows, n_decoded, d_inner, device, n_threads)
+    run_in_threads(without_gradients, batches, n_threads)
 
 
 # V^T of modules that predict on the CPU, with a fingerprint of the weights it was computed from.

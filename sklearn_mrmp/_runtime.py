@@ -6,6 +6,7 @@ Knows torch and nothing of the model.
 import os
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import torch
@@ -108,6 +109,34 @@ def torch_threads(n_threads):
         yield
     finally:
         _threads.leave(n_threads, before)
+
+
+def run_in_threads(function, items, n_threads):
+    """Call a function for each item, several at once, each call with one of torch's threads.
+
+    Small products gain little by a second thread, and what lies between them nothing: two calls
+    at once do more than two threads in each of them.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an item; what it returns is dropped.
+    items : list
+        What to call it for, longest work first.
+    n_threads : int
+        Calls at once; with 1 they are made here, one after the other.
+    """
+    if n_threads == 1:
+        for item in items:
+            function(item)
+        return
+    with torch_threads(1):
+        pool = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
+        try:
+            for _ in pool.map(function, items):
+                pass  # raises what a call has raised
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

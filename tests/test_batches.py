@@ -64,6 +64,14 @@ def test_prediction_batches_are_larger_on_other_devices():
     assert len(prediction_batches(rows, 2**12, 2**8, "cuda")) == 4
 
 
+def test_several_threads_get_several_prediction_batches_each():
+    rows = sequences([5] * 64)
+    assert len(prediction_batches(rows, 4, 8, "cpu")) == 1
+    batches = prediction_batches(rows, 4, 8, "cpu", n_threads=2)
+    assert [len(batch) for batch in batches] == [8] * 8
+    assert sorted(np.concatenate(batches)) == list(range(64))
+
+
 def test_order_changes_each_epoch_and_repeats_with_the_seed():
     def epochs(seed):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Label embeddings of a network that predicts: computed once, and anew when weights change."""
+"""A network that predicts: label embeddings computed once, and batches in several threads."""
 
 import copy
 import gc
@@ -12,6 +12,7 @@ from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._net import label_embeddings
+from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp.nn import EagerAdamW, MrMPModule
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
@@ -125,3 +126,19 @@ def test_predictions_during_training_do_not_change_the_model(related):
     plain = MrMPClassifier(**small).fit(*related)
     asked = MrMPClassifier(**small, callbacks=[("ask", PredictingCallback())]).fit(*related)
     np.testing.assert_array_equal(plain.predict_proba(related[0]), asked.predict_proba(related[0]))
+
+
+@pytest.mark.parametrize("shortlist", [None, 3])
+def test_prediction_is_the_same_with_several_threads(related, shortlist):
+    X, Y = related
+    clf = MrMPClassifier(
+        d_model=8, n_heads=2, max_epochs=1, label_shortlist=shortlist, random_state=0
+    ).fit(X, Y)
+    rows = clf._model.encoder.transform(X)
+    with torch_threads(1):
+        alone = clf.net_.label_logits(rows)
+    with torch_threads(3):
+        together = clf.net_.label_logits(rows)
+        assert torch.get_num_threads() == 3
+    np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-5)
+    assert (clf.set_params(n_threads=3).predict(X) == clf.set_params(n_threads=1).predict(X)).all()

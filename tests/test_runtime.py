@@ -1,9 +1,11 @@
 """Device choice, threads and generators."""
 
+import threading
+
 import pytest
 import torch
 
-from sklearn_mrmp._runtime import resolve_device, seeded_torch, torch_threads
+from sklearn_mrmp._runtime import resolve_device, run_in_threads, seeded_torch, torch_threads
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,37 @@ def test_threads_are_restored_also_after_an_error():
 
     with pytest.raises(RuntimeError, match="stop"):
         fail_inside()
+    assert torch.get_num_threads() == before
+
+
+def test_calls_run_at_once_with_one_of_torchs_threads_each():
+    before, both_there, seen = torch.get_num_threads(), threading.Barrier(2, timeout=30), []
+
+    def call(item):
+        both_there.wait()  # passes only when two are inside
+        seen.append((item, torch.get_num_threads()))
+
+    run_in_threads(call, [0, 1, 2, 3], 2)
+    assert sorted(seen) == [(item, 1) for item in range(4)]
+    assert torch.get_num_threads() == before
+
+
+def test_one_thread_calls_in_order_and_here():
+    seen = []
+    run_in_threads(lambda item: seen.append((item, threading.current_thread())), [2, 1], 1)
+    assert seen == [(2, threading.current_thread()), (1, threading.current_thread())]
+
+
+def test_an_error_in_a_thread_arrives_and_stops_the_rest():
+    before, seen = torch.get_num_threads(), []
+
+    def fail(item):
+        seen.append(item)
+        raise RuntimeError("no such luck")
+
+    with pytest.raises(RuntimeError, match="no such luck"):
+        run_in_threads(fail, range(1000), 2)
+    assert len(seen) < 1000
     assert torch.get_num_threads() == before
 
 

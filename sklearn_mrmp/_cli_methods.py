@@ -7,8 +7,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, Normalizer
 
 from sklearn_mrmp._problem_transformation import (
     ConstantTolerantLogisticRegression,
@@ -50,6 +50,9 @@ def _mlaram(dataset):
 def _binary_relevance(dataset):
     return make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression(max_iter=1000)))
 
+
+# Half of the text's weight was best on held-out training rows of Reuters, of .3, .5, .7 and 1.
+_TITLE_WEIGHT = 0.5
 
 # Values of C to start from, found on held-out training rows; the search goes on from there.
 _STARTS = {"delicious": 0.3, "reuters": 100.0, "reuters21578": 100.0, "bibtex": 0.3}
@@ -108,8 +111,9 @@ def make_method(name, dataset, *, text=False):
     dataset : str
         Name of the data set, for settings that depend on it.
     text : bool, default=False
-        Whether the rows are raw texts. They become sublinear tf-idf features in a pipeline;
-        ``"mrmp-paper"`` reads them as sequences of tokens, as the paper does.
+        Whether the rows are raw texts, a title in their first line. They become sublinear tf-idf
+        features in a pipeline; ``"mrmp-paper"`` reads them as sequences of tokens, as the paper
+        does.
 
     Returns
     -------
@@ -124,4 +128,20 @@ def make_method(name, dataset, *, text=False):
         from sklearn_mrmp._text import TokenSequenceVectorizer
 
         return make_pipeline(TokenSequenceVectorizer(), estimator)
-    return make_pipeline(TfidfVectorizer(sublinear_tf=True, min_df=2), estimator)
+    return make_pipeline(_text_features(), Normalizer(), estimator)
+
+
+def _text_features():
+    """Words of the text, and once more those of its title, which say most of what it is about."""
+    words = {"sublinear_tf": True, "min_df": 2}
+    return FeatureUnion(
+        [
+            ("text", TfidfVectorizer(**words)),
+            ("title", TfidfVectorizer(preprocessor=_title, **words)),
+        ],
+        transformer_weights={"title": _TITLE_WEIGHT},
+    )
+
+
+def _title(text):
+    return text.partition("\n")[0].lower()

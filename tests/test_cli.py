@@ -153,9 +153,29 @@ def test_methods_are_what_their_names_say():
     assert make_method("mrmp-cv", "bibtex").cv == 5
     assert make_method("tuned-lr-cv", "bibtex").estimator[-1].refit
     assert make_method("tuned-lr-cv", "reuters", text=True)[-1].estimator.refit
-    assert make_method("br-lr", "reuters", text=True)[0].sublinear_tf
+    assert all(part.sublinear_tf for _, part in texts().transformer_list)
     with pytest.raises(ValueError, match="Unknown method 'svm'"):
         make_method("svm", "bibtex")
+
+
+def texts():
+    return make_method("br-lr", "reuters", text=True)[0]
+
+
+def test_words_of_a_title_count_once_more():
+    features = texts().fit(["Cocoa up\nprices of cocoa", "Gold\ngold up", "Cocoa Gold\nprices up"])
+    assert list(features.get_feature_names_out()) == [
+        "text__cocoa",
+        "text__gold",
+        "text__prices",
+        "text__up",
+        "title__cocoa",
+        "title__gold",
+    ]
+    row = features.transform(["Gold\nprices of cocoa"]).toarray()[0]
+    assert (row[[0, 1, 2, 5]] > 0).all()
+    assert row[[3, 4]].tolist() == [0, 0]
+    np.testing.assert_allclose(np.linalg.norm(row[:4]), 2 * np.linalg.norm(row[4:]))
 
 
 def test_all_stands_for_every_method():

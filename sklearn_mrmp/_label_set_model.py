@@ -181,24 +181,30 @@ def fit_label_sets(Y, Z, Y_train, max_sets):
     alone = Y_train is None or len(Y_train) == 0
     validation_model = LabelSetModel.from_labels(Y if alone else Y_train, max_sets)
     truth = validation_model.index(Y)
-    step = -(-len(Y) * len(validation_model.counts) // _FIT_NUMBERS)
+    rows = _rows_that_tell(validation_model, truth, leave_out=alone)
     validation_model.coefficients = _maximum_likelihood(
-        validation_model, Z[::step], truth[::step], leave_out=alone
+        validation_model, Z[rows], truth[rows], leave_out=alone
     )
     everything = Y if alone else np.vstack([Y_train, Y])
     model = LabelSetModel.from_labels(everything, max_sets, validation_model.coefficients)
     return validation_model, truth if alone else None, model
 
 
+def _rows_that_tell(model, truth, leave_out):
+    """Rows whose set the model has, from others where rows are left out; some of very many."""
+    is_known = truth >= 0
+    if leave_out:
+        is_known &= model.counts[truth] > 1
+    known = np.flatnonzero(is_known)
+    return known[:: max(1, -(-len(known) * len(model.counts) // _FIT_NUMBERS))]
+
+
 def _maximum_likelihood(model, Z, truth, leave_out):
     """Coefficients that make the true sets most probable, drawn a little to the start."""
-    usable = truth >= 0
-    if leave_out:
-        usable &= model.counts[truth] > 1
-    truth, rows = truth[usable], np.arange(np.count_nonzero(usable))
+    rows = np.arange(len(truth))
     if not len(rows):
         return _START
-    evidence = (model.sets @ Z[usable].T.astype(np.float64)).T  # (n, n_sets)
+    evidence = (model.sets @ Z.T.astype(np.float64)).T  # (n, n_sets)
     features = model.features()
     less = own_set_change(model.counts[truth], 1.0) if leave_out else np.zeros(len(rows))
 

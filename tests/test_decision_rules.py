@@ -150,6 +150,17 @@ def test_likelihood_gradient_is_right_so_that_the_true_sets_get_more_probable():
             fitted.coefficients[j] -= step
 
 
+def test_rows_of_unknown_sets_do_not_crowd_out_those_that_tell(monkeypatch):
+    Y_train, (Y, P) = related_labels(60, seed=1)[0], related_labels(40)
+    strangers = np.tile([1, 0, 1, 0, 1], (360, 1))
+    expected = fit_label_sets(Y > 0, to_logits(P), Y_train > 0, 100)[2].coefficients
+    monkeypatch.setattr(label_set_model, "_FIT_NUMBERS", 40 * 4)  # 40 rows, four sets
+    mixed = np.random.default_rng(0).permutation(400)
+    Y, P = (np.vstack([some, strangers])[mixed] for some in (Y, P))
+    fitted = fit_label_sets(Y > 0, to_logits(P), Y_train > 0, 100)[2].coefficients
+    np.testing.assert_allclose(fitted, expected, rtol=1e-3, atol=1e-3)
+
+
 def test_a_set_nobody_else_has_is_not_offered_to_its_own_row():
     Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 1]])
     P = np.array([[0.9, 0.1, 0.1], [0.9, 0.1, 0.1], [0.1, 0.9, 0.9]])

@@ -132,7 +132,13 @@ def print_loop_overhead(clock):
     problem = generate(MEDIUM, 512)
     ours = Ours(problem, groups_of_rows(problem, 16), **DEFAULT)
     callbacks = training_callbacks(
-        lr=2e-4, lr_schedule="onecycle", n_epochs=9, n_batches=16, patience=None, progress_bar=False
+        lr=2e-4,
+        lr_schedule="onecycle",
+        n_epochs=9,
+        n_batches=16,
+        keeps_best=False,
+        patience=None,
+        progress_bar=False,
     )
     net = MrMPNet(
         ours.network,

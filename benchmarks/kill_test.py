@@ -33,6 +33,7 @@ OPTIONS = {
     "n_encoder_layers": 1,
     "max_epochs": 5,
     "batch_size": 16,
+    "early_stopping": True,
     "patience": 2,
     "lr": 0.01,
     "refit": True,

@@ -23,12 +23,13 @@ print(f"labels per row: {Y.sum(axis=1).mean():.2f}")
 # %%
 # Fit
 # ---
-# There is nothing to prepare. A tenth of the training rows is set aside for early stopping and for
-# the decisions. The width is small here to be quick; the default is 128.
+# There is nothing to prepare. A tenth of the training rows is set aside to weigh the votes of
+# network and paths and to tune the decisions. The epochs are few here to be quick.
 from sklearn_mrmp import MrMPClassifier
 
-clf = MrMPClassifier(d_model=64, max_epochs=8, random_state=0).fit(X_train, Y_train)
-print(f"trained {clf.n_iter_} epochs, used the weights of epoch {clf.best_epoch_}")
+clf = MrMPClassifier(max_epochs=8, random_state=0).fit(X_train, Y_train)
+print(f"trained {clf.n_iter_} epochs; losses of the last: {clf.history_[-1]['train_loss']:.3f} on")
+print(f"training rows, {clf.history_[-1]['valid_loss']:.3f} on the rows set aside")
 
 # %%
 # Predict

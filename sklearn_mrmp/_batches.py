@@ -15,8 +15,8 @@ _BATCHES_PER_BLOCK = 32
 _ON_CPU = (2**21, 2**9)
 _ELSEWHERE = (2**26, 2**14)
 _MOST_ROWS = 256
-# Prediction batches for each of several threads, so that none waits long for the last one.
-_BATCHES_PER_THREAD = 4
+# On a CPU batches are predicted at once: at least about so many, unless they get this small.
+_FEWEST_BATCHES, _FEWEST_ROWS = 8, 8
 
 
 class TokenBatches:
@@ -145,7 +145,7 @@ def bucketed(lengths, batch_size, rng=None):
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def prediction_batches(rows, n_decoded, d_inner, device, n_threads=1):
+def prediction_batches(rows, n_decoded, d_inner, device):
     """Cut rows into batches that fit the device, and that waste less than another would cost.
 
     Rows are taken in the order of their length, and a batch ends before its padding takes as long
@@ -159,18 +159,16 @@ def prediction_batches(rows, n_decoded, d_inner, device, n_threads=1):
         Labels that a row decodes, and inner width of the network.
     device : str
         Where they will be predicted.
-    n_threads : int, default=1
-        Batches that will be predicted at once.
 
     Returns
     -------
     batches : list of ndarray of int
         Row numbers, longest rows first; each row exactly once.
     """
-    most_floats, most_padding = _ON_CPU if torch.device(device).type == "cpu" else _ELSEWHERE
-    lengths, most_rows = rows.lengths, _MOST_ROWS
-    if n_threads > 1:
-        most_rows = min(most_rows, -(-len(rows) // (_BATCHES_PER_THREAD * n_threads)))
+    is_cpu, lengths, most_rows = torch.device(device).type == "cpu", rows.lengths, _MOST_ROWS
+    most_floats, most_padding = _ON_CPU if is_cpu else _ELSEWHERE
+    if is_cpu:  # however many threads there are, so that they do not change a bit
+        most_rows = min(most_rows, max(_FEWEST_ROWS, -(-len(rows) // _FEWEST_BATCHES)))
     order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
     while len(order):
         widest_layer = max(n_decoded, lengths[order[0]]) * d_inner

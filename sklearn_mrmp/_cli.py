@@ -77,6 +77,11 @@ def _add_compare_arguments(parser):
         default=_DEFAULT_METHODS,
         help=f"methods, separated by commas, or 'all' ({_DEFAULT_METHODS})",
     )
+    parser.add_argument(
+        "--titles",
+        action="store_true",
+        help="words of a text's first line are features once more, for all but mrmp-paper",
+    )
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
     parser.add_argument("--out", type=Path, default=Path("results"), help="folder (results)")
@@ -103,13 +108,16 @@ def _positive(text):
 def _compare(arguments):
     name, train, test = _load(arguments.dataset, arguments.data_home)
     is_text = isinstance(train.data, list)
+    if arguments.titles and not is_text:
+        raise ValueError(f"--titles is for texts, and the rows of {name} are features.")
+    texts = {"text": is_text, "titles": arguments.titles}
     _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     runs = arguments.out / f"{name}.jsonl"
     if arguments.fresh:
         runs.unlink(missing_ok=True)
     result = compare_classifiers(
-        {method: make_method(method, name, text=is_text) for method in arguments.methods},
+        {method: make_method(method, name, **texts) for method in arguments.methods},
         train.data,
         train.target,
         test.data,

@@ -101,7 +101,7 @@ METHODS = {
 }
 
 
-def make_method(name, dataset, *, text=False):
+def make_method(name, dataset, *, text=False, titles=False):
     """Return the classifier of that name for a data set.
 
     Parameters
@@ -111,9 +111,10 @@ def make_method(name, dataset, *, text=False):
     dataset : str
         Name of the data set, for settings that depend on it.
     text : bool, default=False
-        Whether the rows are raw texts, a title in their first line. They become sublinear tf-idf
-        features in a pipeline; ``"mrmp-paper"`` reads them as sequences of tokens, as the paper
-        does.
+        Whether the rows are raw texts. They become sublinear tf-idf features in a pipeline;
+        ``"mrmp-paper"`` reads them as sequences of tokens, as the paper does.
+    titles : bool, default=False
+        Whether the words of a text's first line are features once more.
 
     Returns
     -------
@@ -128,19 +129,15 @@ def make_method(name, dataset, *, text=False):
         from sklearn_mrmp._text import TokenSequenceVectorizer
 
         return make_pipeline(TokenSequenceVectorizer(), estimator)
-    return make_pipeline(_text_features(), Normalizer(), estimator)
-
-
-def _text_features():
-    """Words of the text, and once more those of its title, which say most of what it is about."""
     words = {"sublinear_tf": True, "min_df": 2}
-    return FeatureUnion(
-        [
-            ("text", TfidfVectorizer(**words)),
-            ("title", TfidfVectorizer(preprocessor=_title, **words)),
-        ],
-        transformer_weights={"title": _TITLE_WEIGHT},
-    )
+    if not titles:
+        return make_pipeline(TfidfVectorizer(**words), estimator)
+    parts = [
+        ("text", TfidfVectorizer(**words)),
+        ("title", TfidfVectorizer(preprocessor=_title, **words)),
+    ]
+    both = FeatureUnion(parts, transformer_weights={"title": _TITLE_WEIGHT})
+    return make_pipeline(both, Normalizer(), estimator)
 
 
 def _title(text):

@@ -152,7 +152,8 @@ class ModelFitting:
         self.refit_paths(new, X, Y)
         dataset = self._dataset(new, X, Y)
         for member, net in enumerate(model.nets):
-            n_stop = best_epoch(net)
+            # A schedule that was trained to its end is the whole schedule of more rows, too.
+            n_stop = best_epoch(net) if net.returned_to_best_ else None
             new.nets.append(self._train(new, dataset, None, member, "refit", n_stop))
             if new.nets[-1].interrupted_:
                 break
@@ -175,7 +176,7 @@ class ModelFitting:
             valid,
             self.graph,
             n_epochs=params["max_epochs"],
-            n_stop=n_stop or params["max_epochs"],
+            n_stop=min(n_stop or params["max_epochs"], params["max_epochs"]),
             seed=(self.seed + member) % np.iinfo(np.int32).max,
             checkpoint=self.checkpoints.stage(name),
         )

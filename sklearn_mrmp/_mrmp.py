@@ -114,9 +114,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         does so unless the schedule ends low (``"onecycle"``, ``"cosine"``): its last epochs are
         the best, and a few held-out rows tell that worse than the schedule does.
     patience : int, default=10
-        Epochs without improvement before stopping.
+        Epochs without improvement before stopping; of no effect where it does not stop early.
     validation_fraction : float, default=0.1
-        Share of the rows held out for early stopping and thresholds.
+        Share of the rows held out for weights of the votes, decisions and early stopping.
     refit : bool, default=False
         Afterwards train anew on all rows for the number of epochs that was best; the decisions
         stay those tuned on the held-out rows.
@@ -189,6 +189,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
     bias of their own (started at the label's frequency) instead of V^T; and attention starts with
     the tokens that count (tf-idf). `linear_path`, `neighbor_path` and `label_sets` are not the
     paper's either, and are off in `paper()`.
+
+    With shortlists of 4,096 labels and more, the relational loss of a step is that of the graph
+    between the labels it decodes.
 
     A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf

@@ -20,7 +20,7 @@ from sklearn_mrmp._runtime import run_in_threads
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
 # Fewer rows are predicted sooner than threads are started.
-_ROWS_PER_THREAD = 16
+_ROWS_FOR_THREADS = 32
 
 
 class MrMPNet(NeuralNet):
@@ -101,14 +101,16 @@ def predict_batches(predict, rows, n_decoded, d_inner, device):
         As for `prediction_batches`.
     """
     n_threads = 1
-    if torch.device(device).type == "cpu":
-        n_threads = max(1, min(torch.get_num_threads(), len(rows) // _ROWS_PER_THREAD))
+    # Half precision that the user has switched on is for this thread alone.
+    is_here = torch.device(device).type != "cpu" or torch.is_autocast_enabled("cpu")
+    if len(rows) >= _ROWS_FOR_THREADS and not is_here:
+        n_threads = torch.get_num_threads()
 
     def without_gradients(chosen):
         with torch.inference_mode():  # each thread has its own mode
             predict(chosen)
 
-    batches = prediction_batches(rows, n_decoded, d_inner, device, n_threads)
+    batches = prediction_batches(rows, n_decoded, d_inner, device)
     run_in_threads(without_gradients, batches, n_threads)
 
 
@@ -152,8 +154,8 @@ class StopTraining(KeyboardInterrupt):
 class BestWeights(EarlyStopping):
     """skorch's early stopping, told apart from a user's Ctrl-C.
 
-    Without patience it never stops, and only a training that the user interrupts returns to the
-    best weights: the others end where their schedule ends.
+    Without patience it never stops, and only a training that somebody else stops (Ctrl-C, a
+    callback) returns to the best weights: the others end where their schedule ends.
     """
 
     def on_epoch_end(self, net, **kwargs):
@@ -165,7 +167,8 @@ class BestWeights(EarlyStopping):
 
     def on_train_end(self, net, **kwargs):
         """Go back to the best weights, and say so."""
-        if self.patience is not None or net.interrupted_:
+        is_whole = len(net.history) >= net.max_epochs and not net.interrupted_
+        if self.patience is not None or not is_whole:
             super().on_train_end(net, **kwargs)
             net.returned_to_best_ = True
 

@@ -6,7 +6,6 @@ Knows torch and nothing of the model.
 import os
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import torch
@@ -42,6 +41,10 @@ def resolve_device(device):
             f"device={device!r} is not a device torch knows; use 'auto', 'cpu', 'cuda', 'cuda:0' "
             "or 'mps'."
         ) from error
+
+
+# Calls of ours at once: Python's lock is shared by all of them.
+_MOST_WORKERS = 4
 
 
 class _ThreadCount:
@@ -102,6 +105,8 @@ def torch_threads(n_threads):
     """
     n_threads = 1 if is_forked() else n_threads
     if n_threads is None:
+        with _threads.guard:
+            torch.get_num_threads()  # a new thread takes the number over while nobody changes it
         yield
         return
     before = _threads.enter(n_threads)
@@ -111,8 +116,58 @@ def torch_threads(n_threads):
         _threads.leave(n_threads, before)
 
 
+class _SharedWork:
+    """Calls that several threads take one after the other."""
+
+    def __init__(self, function, items):
+        self.function, self.items = function, iter(items)
+        self.lock, self.ready = threading.Lock(), threading.Semaphore(0)
+        self.threads, self.is_over, self.error = [], False, None
+
+    def start(self, n_threads):
+        """Start threads, as far as the system lets us, and share torch's between them."""
+        n_workers = min(n_threads, _MOST_WORKERS)
+        arguments = (n_threads // n_workers,)
+        with _threads.guard:
+            self.before = torch.get_num_threads()
+            try:
+                for _ in range(n_workers):
+                    worker = threading.Thread(target=self._work, args=arguments, daemon=True)
+                    worker.start()
+                    self.threads.append(worker)
+            except RuntimeError:
+                pass  # the interpreter is about to end
+            for _ in self.threads:
+                self.ready.acquire()
+            # They keep theirs; this is for the caller and for threads yet to come.
+            torch.set_num_threads(self.before)
+
+    def _work(self, n_threads):
+        """Take calls until there are none, or until one has failed."""
+        torch.get_num_threads()  # else the first operation takes over the number from outside
+        torch.set_num_threads(n_threads)
+        self.ready.release()
+        while not self.is_over:
+            with self.lock:
+                item = next(self.items, self)
+            if item is self:
+                return
+            try:
+                self.function(item)
+            except BaseException as error:  # raised anew where somebody can see it
+                self.is_over, self.error = True, error
+
+    def end(self):
+        """Take no more calls, and wait for those that run."""
+        self.is_over = True
+        for worker in self.threads:
+            worker.join()
+        if self.threads:  # again, since Ctrl-C may have come while they started
+            torch.set_num_threads(self.before)
+
+
 def run_in_threads(function, items, n_threads):
-    """Call a function for each item, several at once, each call with one of torch's threads.
+    """Call a function for each item, several at once, and share torch's threads between them.
 
     Small products gain little by a second thread, and what lies between them nothing: two calls
     at once do more than two threads in each of them.
@@ -124,19 +179,21 @@ def run_in_threads(function, items, n_threads):
     items : list
         What to call it for, longest work first.
     n_threads : int
-        Calls at once; with 1 they are made here, one after the other.
+        Torch's threads; with 1 the calls are made here, one after the other.
     """
-    if n_threads == 1:
-        for item in items:
-            function(item)
-        return
-    with torch_threads(1):
-        pool = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
-        try:
-            for _ in pool.map(function, items):
-                pass  # raises what a call has raised
-        finally:
-            pool.shutdown(cancel_futures=True)
+    shared = _SharedWork(function, items)
+    try:
+        if n_threads > 1:
+            shared.start(n_threads)
+        if not shared.threads:
+            for item in shared.items:
+                function(item)
+        for worker in shared.threads:
+            worker.join()
+    finally:
+        shared.end()
+    if shared.error is not None:
+        raise shared.error
 
 
 @contextmanager

@@ -38,7 +38,7 @@ class Shortlist:
     @property
     def n_sampled(self):
         """Labels drawn outside the candidates."""
-        return round(_SAMPLED_PER_CANDIDATE * self.candidates.shape[1])
+        return max(1, round(_SAMPLED_PER_CANDIDATE * self.candidates.shape[1]))
 
     def draw(self, chosen, rng):
         """Draw the labels that rows decode this time.

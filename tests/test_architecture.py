@@ -46,7 +46,7 @@ def test_imports_keep_the_layers_apart(path):
     if inside_nn:
         assert all(
             name.startswith(("sklearn_mrmp.nn", "torch"))
-            or name in {"dataclasses", "functools", "inspect", "math", "typing", "warnings"}
+            or name in {"dataclasses", "functools", "inspect", "math", "warnings"}
             for name in modules
         )
     top_level = {name.partition(".")[0] for name in imported(path, top_level_only=True)}

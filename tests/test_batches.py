@@ -53,9 +53,9 @@ def test_prediction_batches_hold_each_row_once_and_fit_the_caches(n_decoded):
 
 def test_a_long_row_does_not_pad_hundreds_of_short_ones():
     rows = sequences([1000, 900] + [2] * 200)
-    first, second = prediction_batches(rows, 1, 1, "cpu")
+    first, *others = prediction_batches(rows, 1, 1, "cpu")
     assert sorted(first) == [0, 1]
-    assert len(second) == 200
+    assert [len(batch) for batch in others] == [26] * 7 + [18]
 
 
 def test_prediction_batches_are_larger_on_other_devices():
@@ -64,12 +64,10 @@ def test_prediction_batches_are_larger_on_other_devices():
     assert len(prediction_batches(rows, 2**12, 2**8, "cuda")) == 4
 
 
-def test_several_threads_get_several_prediction_batches_each():
-    rows = sequences([5] * 64)
-    assert len(prediction_batches(rows, 4, 8, "cpu")) == 1
-    batches = prediction_batches(rows, 4, 8, "cpu", n_threads=2)
-    assert [len(batch) for batch in batches] == [8] * 8
-    assert sorted(np.concatenate(batches)) == list(range(64))
+@pytest.mark.parametrize(("n_rows", "sizes"), [(10, [8, 2]), (64, [8] * 8), (800, [100] * 8)])
+def test_there_are_several_prediction_batches_for_several_threads(n_rows, sizes):
+    rows = sequences([5] * n_rows)
+    assert [len(batch) for batch in prediction_batches(rows, 4, 8, "cpu")] == sizes
 
 
 def test_order_changes_each_epoch_and_repeats_with_the_seed():

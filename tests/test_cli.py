@@ -88,6 +88,7 @@ def test_reuters_is_read_from_the_data_home_as_texts(tmp_path, capsys):
     (folder / "reut2-000.sgm").write_text("\n".join(wires))
     arguments = ("--dataset", "reuters", "--data-home", tmp_path, "--out", tmp_path / "out")
     assert run(*arguments, "--methods", "br-lr,lp") == 0
+    assert run(*arguments, "--methods", "br-lr", "--titles") == 0
     assert "| br-lr | optimal | **1.000** |" in capsys.readouterr().out
 
 
@@ -102,6 +103,12 @@ def test_a_failing_method_is_reported_and_sets_the_status(home, tmp_path, capsys
     assert (tmp_path / "out" / "tiny.png").is_file()
     assert run(*arguments, "--methods", "cc", "--fresh", "--out", tmp_path / "none") == 1
     assert not (tmp_path / "none" / "tiny.png").exists()
+
+
+def test_titles_of_features_are_refused(home, tmp_path, capsys):
+    arguments = ("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out")
+    assert run(*arguments, "--titles") == 1
+    assert "--titles is for texts, and the rows of tiny are features" in capsys.readouterr().err
 
 
 def test_missing_data_is_reported_without_a_traceback(tmp_path, capsys):
@@ -153,17 +160,15 @@ def test_methods_are_what_their_names_say():
     assert make_method("mrmp-cv", "bibtex").cv == 5
     assert make_method("tuned-lr-cv", "bibtex").estimator[-1].refit
     assert make_method("tuned-lr-cv", "reuters", text=True)[-1].estimator.refit
-    assert all(part.sublinear_tf for _, part in texts().transformer_list)
+    assert make_method("br-lr", "reuters", text=True)[0].sublinear_tf
     with pytest.raises(ValueError, match="Unknown method 'svm'"):
         make_method("svm", "bibtex")
 
 
-def texts():
-    return make_method("br-lr", "reuters", text=True)[0]
-
-
-def test_words_of_a_title_count_once_more():
-    features = texts().fit(["Cocoa up\nprices of cocoa", "Gold\ngold up", "Cocoa Gold\nprices up"])
+def test_words_of_a_title_count_once_more_when_asked():
+    features = make_method("br-lr", "reuters", text=True, titles=True)[0]
+    assert all(part.sublinear_tf for _, part in features.transformer_list)
+    features.fit(["Cocoa up\nprices of cocoa", "Gold\ngold up", "Cocoa Gold\nprices up"])
     assert list(features.get_feature_names_out()) == [
         "text__cocoa",
         "text__gold",

@@ -265,10 +265,12 @@ def test_joblib_backends_give_the_same_scores(backend, related, sequential):
 def test_eight_threads_predict_what_one_does(name, related):
     X, Y = related
     estimator = clone(ESTIMATORS[name]).fit(X, Y)
-    parts = [X[start::8] for start in range(8)] * 3
+    parts = [X[start::8] for start in range(8)] * 3 + [X[start:] for start in range(8)]
     expected = [estimator.predict_proba(part) for part in parts]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(estimator.predict_proba, parts))
+        counts = list(pool.map(lambda _: torch.get_num_threads(), range(50)))
+    assert set(counts) == {torch.get_num_threads()}
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

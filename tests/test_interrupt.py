@@ -221,6 +221,9 @@ class TestSingleFit:
             warnings.simplefilter("error")
             clf = make_clf(stop).fit(*data)
         assert clf.n_iter_ == 2
+        # Stopped in the middle of its schedule, it returns to the better of the two.
+        losses = [epoch["valid_loss"] for epoch in clf.history_]
+        assert clf.best_epoch_ == int(np.argmin(losses)) + 1
         search = GridSearchCV(make_clf(stop), {"lr": [0.01, 0.02]}, cv=2, refit=False)
         assert len(search.fit(*data).cv_results_["params"]) == 2
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from skorch.callbacks import Callback
 from skorch.exceptions import DeviceWarning
 
-from sklearn_mrmp import LabelGraph, MrMPClassifier
+from sklearn_mrmp import LabelGraph, MrMPClassifier, _parameters
 from sklearn_mrmp._thresholds import METRICS
 
 
@@ -118,6 +118,22 @@ class TestFit:
         assert loss == pytest.approx(losses[-1], rel=1e-4)
         clf.set_params(early_stopping=True).fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         assert clf.best_epoch_ < clf.n_iter_ < 12
+
+    @pytest.mark.parametrize("schedule", ["onecycle", "cosine"])
+    def test_refit_trains_the_whole_schedule_of_all_rows(self, related, monkeypatch, schedule):
+        monkeypatch.setattr(_parameters, "_AUTO_STEPS", 50)
+        rates = []
+
+        class Rates(Callback):
+            def on_batch_begin(self, net, training=False, **kwargs):
+                if training:
+                    rates.append(net.optimizer_.param_groups[0]["lr"])
+
+        options = {"max_epochs": "auto", "lr_schedule": schedule, "refit": True, "batch_size": 16}
+        clf = make_clf(**options, callbacks=[Rates()]).fit(related[0][:60], related[1][:60])
+        assert clf.n_iter_ == 15  # 54 rows
+        assert len(clf.net_.history) == 13  # 60 rows: as many steps, in fewer epochs
+        assert rates[-1] == min(rates[-20:])
 
     def test_held_out_rows_can_be_given(self, related):
         X, Y = related

@@ -3,17 +3,19 @@
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 import weakref
 
 import numpy as np
 import pytest
 import torch
-from skorch.callbacks import Callback
+from skorch.callbacks import Callback, EpochScoring
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._net import label_embeddings
 from sklearn_mrmp._runtime import torch_threads
-from sklearn_mrmp.nn import EagerAdamW, MrMPModule
+from sklearn_mrmp.nn import EagerAdamW, MrMPModule, model
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
 
@@ -140,5 +142,45 @@ def test_prediction_is_the_same_with_several_threads(related, shortlist):
     with torch_threads(3):
         together = clf.net_.label_logits(rows)
         assert torch.get_num_threads() == 3
-    np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(together, alone)
     assert (clf.set_params(n_threads=3).predict(X) == clf.set_params(n_threads=1).predict(X)).all()
+
+
+def test_half_precision_is_for_rows_of_any_number(related):
+    clf = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, random_state=0).fit(*related)
+    rows = clf._model.encoder.transform(related[0])
+    whole = clf.net_.label_logits(rows)
+    with torch_threads(2), torch.autocast("cpu", torch.bfloat16):
+        rounded = clf.net_.label_logits(rows)
+    assert 1e-4 < np.abs(rounded - whole).max() < 0.2
+
+
+def test_prediction_works_when_the_main_thread_has_ended():
+    script = """
+import threading, time, numpy as np
+from sklearn_mrmp import MrMPClassifier
+X = np.random.default_rng(0).random((80, 5)); Y = (X[:, :2] > 0.5).astype(int)
+clf = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, n_threads=2).fit(X, Y)
+
+def later():
+    threading.main_thread().join()
+    print(clf.predict_proba(X).shape)
+
+threading.Thread(target=later).start()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "(80, 2)", done.stderr
+
+
+@pytest.mark.parametrize("options", [{}, {"architecture": "paper"}, {"relations": None}])
+def test_networks_of_very_many_labels_train_alike(related, monkeypatch, options):
+    options = {"d_model": 8, "n_heads": 2, "max_epochs": 2, "label_shortlist": 3, **options}
+    scoring = EpochScoring(lambda net, X, y: 1.0, name="score", use_caching=False)
+    options |= {"relation_loss": 0.0, "random_state": 0, "n_threads": 1, "callbacks": [scoring]}
+    whole = MrMPClassifier(**options).fit(*related).predict_proba(related[0])
+    monkeypatch.setattr(model, "_PARTS_FROM", 2)
+    parts = MrMPClassifier(**options).fit(*related).predict_proba(related[0])
+    np.testing.assert_allclose(parts, whole, atol=1e-4)
+    clf = MrMPClassifier(**options | {"relation_loss": 0.1})
+    with torch.autocast("cpu", torch.bfloat16):
+        assert np.isfinite(clf.fit(*related).history_[-1]["train_loss"])

@@ -1,6 +1,8 @@
 """Device choice, threads and generators."""
 
+import signal
 import threading
+import time
 
 import pytest
 import torch
@@ -47,6 +49,52 @@ def test_calls_run_at_once_with_one_of_torchs_threads_each():
     run_in_threads(call, [0, 1, 2, 3], 2)
     assert sorted(seen) == [(item, 1) for item in range(4)]
     assert torch.get_num_threads() == before
+
+
+def test_torchs_threads_are_shared_between_the_calls():
+    seen = []
+    run_in_threads(lambda item: seen.append(torch.get_num_threads()), range(20), 9)
+    assert set(seen) == {2}  # four calls at once
+
+
+def test_threads_born_meanwhile_have_the_number_from_outside():
+    before, inside, leave, seen = torch.get_num_threads(), threading.Event(), threading.Event(), []
+
+    def stay(item):
+        inside.set()
+        leave.wait(30)
+
+    caller = threading.Thread(target=run_in_threads, args=(stay, [0, 1], 2))
+    caller.start()
+    inside.wait(30)
+
+    def predict():
+        with torch_threads(None):
+            seen.append(torch.get_num_threads())
+
+    newborn = threading.Thread(target=predict)
+    newborn.start()
+    newborn.join()
+    leave.set()
+    caller.join()
+    assert seen == [before]
+
+
+def test_ctrl_c_stops_after_the_calls_that_run():
+    seen = []
+
+    def call(item):
+        seen.append(item)
+        if item == 0:
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.05)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_threads(call, range(1000), 2)
+    n_calls = len(seen)
+    assert n_calls < 1000
+    time.sleep(0.1)
+    assert len(seen) == n_calls
 
 
 def test_one_thread_calls_in_order_and_here():

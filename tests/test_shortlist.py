@@ -74,6 +74,15 @@ def test_the_loss_of_a_shortlist_estimates_the_loss_over_all_labels(problem):
     assert abs(np.mean(losses) - loss(logits, targets).item()) < 4 * spread
 
 
+def test_a_single_candidate_has_a_sample_beside_it(problem):
+    scorer, X, Y = problem
+    labels, weights = training_shortlist(scorer, X, Y, 1).draw(
+        np.arange(3), np.random.default_rng(0)
+    )
+    assert labels.shape == (3, 2)
+    np.testing.assert_allclose(weights.sum(axis=1), 12)
+
+
 def test_decoding_candidates_gives_the_logits_of_decoding_all():
     torch.manual_seed(0)
     module = MrMPModule(10, 7, d_model=8, n_heads=2, d_inner=16).eval()

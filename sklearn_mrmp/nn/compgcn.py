@@ -3,8 +3,7 @@
 PAPER section 1, "Decoder, label-relation module". Knows relation operators and torch.
 """
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -61,11 +60,24 @@ class CompGCNLayer(nn.Module):
         )
 
 
-class LabelPart(NamedTuple):
-    """V^T of some labels: their numbers (n,), rising, and their vectors (n, d)."""
+@dataclass(frozen=True, eq=False)
+class LabelPart:
+    """V^T of some labels.
+
+    Attributes
+    ----------
+    labels : int64 Tensor of shape (n,)
+        Their numbers, rising.
+    vectors : Tensor of shape (n, d)
+        Their embeddings.
+    """
 
     labels: torch.Tensor
     vectors: torch.Tensor
+
+    def to(self, *args, **kwargs):
+        """Move both, as `Tensor.to` does."""
+        return LabelPart(self.labels.to(*args, **kwargs), self.vectors.to(*args, **kwargs))
 
 
 class LabelRelationModule(nn.Module):
@@ -206,6 +218,7 @@ class LabelRelationModule(nn.Module):
         """
         places = torch.empty(len(self.label_embedding), dtype=torch.int64, device=labels.device)
         senders, steps = labels, []
+        places[labels] = torch.arange(len(labels), device=labels.device)
         for _ in self.layers:  # from the last to the first
             parts = [operator.rows(senders) for operator in self.operators]
             is_sender = torch.zeros_like(places, dtype=torch.bool)

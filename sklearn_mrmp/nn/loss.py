@@ -50,7 +50,7 @@ class RelationalLoss(nn.Module):
         v : Tensor of shape (L, d), or LabelPart
             All labels; or some, and it is the loss of the graph between these.
         """
-        labels, v = v if isinstance(v, LabelPart) else (None, v)
+        labels, v = (v.labels, v.vectors) if isinstance(v, LabelPart) else (None, v)
         v = F.normalize(v, dim=1)
         loss = v.new_zeros(())
         for name, neighbour_mean in self.neighbour_means.items():

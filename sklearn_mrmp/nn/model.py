@@ -119,11 +119,10 @@ class MrMPModule(nn.Module):
         states = self.encoder(self.embedding(tokens, values), mask)  # E × (B, T, d)
         v, u = self._embedded(candidates, label_embeddings)
         decoded = self.decoder(u, states, mask)  # D × (B, L, d), or D × (B, k, d)
-        weight, bias = (u if self.output is None else self.output), self.bias
-        if candidates is not None and self.output is not None:
-            weight, bias = F.embedding(candidates, weight), bias[candidates]
-        logits = sum(votes(weight, decoded))
-        return (logits if bias is None else logits + bias), v
+        logits = sum(self.votes(u, decoded, candidates))
+        if self.bias is not None:
+            logits = logits + (self.bias if candidates is None else self.bias[candidates])
+        return logits, v
 
     def _embedded(self, candidates, v):
         """V^T as far as it is computed, and u^0: V^T of the labels to decode."""
@@ -134,22 +133,26 @@ class MrMPModule(nn.Module):
         v = self.label_relations() if v is None else v
         return v, (v if candidates is None else F.embedding(candidates, v))
 
+    def votes(self, v, decoded, candidates=None):
+        """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ V^T), or with an own output vector.
 
-def votes(weight, decoded):
-    """Vote of each decoder layer, f̂^l = rowwise Σ (U^l ⊙ W), with W = V^T in the paper.
+        Parameters
+        ----------
+        v : Tensor of shape (L, d) or (B, k, d)
+            V^T of the decoded labels.
+        decoded : list of Tensor of shape (B, L, d) or (B, k, d)
+            U^1 … U^D.
+        candidates : int64 Tensor of shape (B, k), default=None
+            The labels that were decoded; None is all.
 
-    Parameters
-    ----------
-    weight : Tensor of shape (L, d) or (B, k, d)
-        What labels vote with.
-    decoded : list of Tensor of shape (B, L, d) or (B, k, d)
-        U^1 … U^D.
-
-    Returns
-    -------
-    list of Tensor of shape (B, L) or (B, k)
-    """
-    return [(u * weight).sum(dim=-1) for u in decoded]
+        Returns
+        -------
+        list of Tensor of shape (B, L) or (B, k)
+        """
+        weight = v
+        if self.output is not None:
+            weight = self.output if candidates is None else F.embedding(candidates, self.output)
+        return [(u * weight).sum(dim=-1) for u in decoded]
 
 
 def _log_odds(prior, n_labels):

@@ -60,7 +60,8 @@ class RelationPart:
     def __call__(self, x):
         """Map vectors (n, d) to (n_rows, d); columns are places in `x`."""
         starts = self.counts.cumsum(0) - self.counts
-        return F.embedding_bag(self.columns, x, starts, mode="sum", per_sample_weights=self.weights)
+        weights = self.weights.to(x.dtype)
+        return F.embedding_bag(self.columns, x, starts, mode="sum", per_sample_weights=weights)
 
 
 class RelationOperator(nn.Module):

@@ -15,7 +15,7 @@ _BATCHES_PER_BLOCK = 32
 _ON_CPU = (2**21, 2**9)
 _ELSEWHERE = (2**26, 2**14)
 _MOST_ROWS = 256
-# On a CPU batches are predicted at once: at least about so many, unless they get this small.
+# Batches that are predicted at once: at least about so many, unless they get this small.
 _FEWEST_BATCHES, _FEWEST_ROWS = 8, 8
 
 
@@ -165,9 +165,9 @@ def prediction_batches(rows, n_decoded, d_inner, device):
     batches : list of ndarray of int
         Row numbers, longest rows first; each row exactly once.
     """
-    is_cpu, lengths, most_rows = torch.device(device).type == "cpu", rows.lengths, _MOST_ROWS
-    most_floats, most_padding = _ON_CPU if is_cpu else _ELSEWHERE
-    if is_cpu:  # however many threads there are, so that they do not change a bit
+    most_floats, most_padding = _ON_CPU if torch.device(device).type == "cpu" else _ELSEWHERE
+    lengths, most_rows = rows.lengths, _MOST_ROWS
+    if threads_pay(rows, n_decoded, d_inner, device):
         most_rows = min(most_rows, max(_FEWEST_ROWS, -(-len(rows) // _FEWEST_BATCHES)))
     order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
     while len(order):
@@ -179,6 +179,15 @@ def prediction_batches(rows, n_decoded, d_inner, device):
         batches.append(order[:n_rows])
         order = order[n_rows:]
     return batches
+
+
+def threads_pay(rows, n_decoded, d_inner, device):
+    """Whether to predict several batches at once: on a CPU, when one would not hold all rows.
+
+    However many threads there are: batches and bits do not depend on them.
+    """
+    n_floats = len(rows) * max(n_decoded, int(rows.lengths.max(initial=0))) * d_inner
+    return torch.device(device).type == "cpu" and n_floats > _ON_CPU[0]
 
 
 def _cut(order, size):

@@ -10,17 +10,16 @@ import numpy as np
 import torch
 from scipy.special import expit
 from skorch import NeuralNet
-from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
+from skorch.callbacks import Callback, EarlyStopping, LRScheduler
+from torch.nn.utils import clip_grad_norm_
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
-from sklearn_mrmp._batches import padded, prediction_batches
+from sklearn_mrmp._batches import padded, prediction_batches, threads_pay
 from sklearn_mrmp._interrupt import is_early_stopping
 from sklearn_mrmp._runtime import run_in_threads
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
 _MAX_GRADIENT_NORM = 1.0
-# Fewer rows are predicted sooner than threads are started.
-_ROWS_FOR_THREADS = 32
 
 
 class MrMPNet(NeuralNet):
@@ -35,6 +34,11 @@ class MrMPNet(NeuralNet):
         y_true, weights = (part if part is None else part.to(logits.device) for part in y_true)
         v = label_embeddings if training else None
         return self.criterion_(logits, y_true, v, weights)
+
+    def _set_training(self, training=True):
+        """Switch the mode of all modules, as skorch does in every step; only when it changes."""
+        if self.module_.training != training:
+            super()._set_training(training)
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -102,8 +106,8 @@ def predict_batches(predict, rows, n_decoded, d_inner, device):
     """
     n_threads = 1
     # Half precision that the user has switched on is for this thread alone.
-    is_here = torch.device(device).type != "cpu" or torch.is_autocast_enabled("cpu")
-    if len(rows) >= _ROWS_FOR_THREADS and not is_here:
+    is_here = torch.is_autocast_enabled("cpu")
+    if threads_pay(rows, n_decoded, d_inner, device) and not is_here:
         n_threads = torch.get_num_threads()
 
     def without_gradients(chosen):
@@ -186,6 +190,22 @@ class FiniteLoss(Callback):
             )
 
 
+class GradientClipping(Callback):
+    """Scale large gradients down; the parameters are listed once, not in every step."""
+
+    def on_train_begin(self, net, **kwargs):
+        """List the parameters."""
+        self.parameters = list(net.module_.parameters())
+
+    def on_grad_computed(self, net, named_parameters=None, **kwargs):
+        """Clip the gradients of a step."""
+        clip_grad_norm_(self.parameters, _MAX_GRADIENT_NORM)
+
+    def on_train_end(self, net, **kwargs):
+        """Forget them: the callback is pickled with the net."""
+        self.parameters = None
+
+
 class BatchProgress(Callback):
     """One progress bar over all batches of training, in a terminal or a notebook."""
 
@@ -243,7 +263,7 @@ def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, keeps_best, pati
     """
     callbacks = [
         ("finite_loss", FiniteLoss()),
-        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
+        ("clip", GradientClipping()),
     ]
     schedule = _schedule(lr, lr_schedule, n_epochs * n_batches)
     if schedule is not None:

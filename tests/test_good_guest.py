@@ -34,6 +34,7 @@ from sklearn_mrmp import (
     TokenSequenceVectorizer,
     TopKRule,
     TunedDecisionClassifier,
+    _batches,
     auc_gain_by_degree,
     compare_classifiers,
     fit_decision_rules,
@@ -262,7 +263,8 @@ def test_joblib_backends_give_the_same_scores(backend, related, sequential):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_eight_threads_predict_what_one_does(name, related):
+def test_eight_threads_predict_what_one_does(name, related, monkeypatch):
+    monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))  # several batches at once
     X, Y = related
     estimator = clone(ESTIMATORS[name]).fit(X, Y)
     parts = [X[start::8] for start in range(8)] * 3 + [X[start:] for start in range(8)]

@@ -12,7 +12,7 @@ import pytest
 import torch
 from skorch.callbacks import Callback, EpochScoring
 
-from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp import MrMPClassifier, _batches
 from sklearn_mrmp._net import label_embeddings
 from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp.nn import EagerAdamW, MrMPModule, model
@@ -131,12 +131,13 @@ def test_predictions_during_training_do_not_change_the_model(related):
 
 
 @pytest.mark.parametrize("shortlist", [None, 3])
-def test_prediction_is_the_same_with_several_threads(related, shortlist):
+def test_prediction_is_the_same_with_several_threads(related, shortlist, monkeypatch):
     X, Y = related
     clf = MrMPClassifier(
         d_model=8, n_heads=2, max_epochs=1, label_shortlist=shortlist, random_state=0
     ).fit(X, Y)
     rows = clf._model.encoder.transform(X)
+    monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))  # else these rows are too few
     with torch_threads(1):
         alone = clf.net_.label_logits(rows)
     with torch_threads(3):
@@ -146,9 +147,10 @@ def test_prediction_is_the_same_with_several_threads(related, shortlist):
     assert (clf.set_params(n_threads=3).predict(X) == clf.set_params(n_threads=1).predict(X)).all()
 
 
-def test_half_precision_is_for_rows_of_any_number(related):
+def test_half_precision_is_for_rows_of_any_number(related, monkeypatch):
     clf = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, random_state=0).fit(*related)
     rows = clf._model.encoder.transform(related[0])
+    monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))
     whole = clf.net_.label_logits(rows)
     with torch_threads(2), torch.autocast("cpu", torch.bfloat16):
         rounded = clf.net_.label_logits(rows)
@@ -158,7 +160,8 @@ def test_half_precision_is_for_rows_of_any_number(related):
 def test_prediction_works_when_the_main_thread_has_ended():
     script = """
 import threading, time, numpy as np
-from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp import MrMPClassifier, _batches
+_batches._ON_CPU = (2**10, 2**9)
 X = np.random.default_rng(0).random((80, 5)); Y = (X[:, :2] > 0.5).astype(int)
 clf = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, n_threads=2).fit(X, Y)
 

@@ -78,15 +78,12 @@ class _DroppedRelu(torch.autograd.Function):
     """``relu(x) * factor``: where the result is positive, its slope is the scale."""
 
     @staticmethod
-    def forward(x, factor, scale):
-        """Compute it."""
-        return torch.relu(x).mul_(factor)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        """Keep the result alone."""
+    def forward(ctx, x, factor, scale):
+        """Compute it, and keep the result alone."""
+        output = torch.relu(x).mul_(factor)
         ctx.save_for_backward(output)
-        ctx.scale = inputs[-1]
+        ctx.scale = scale
+        return output
 
     @staticmethod
     def backward(ctx, gradient):

@@ -80,8 +80,17 @@ def test_threads_born_meanwhile_have_the_number_from_outside():
     assert seen == [before]
 
 
+@pytest.fixture
+def ctrl_c():
+    """A process that a shell started in the background ignores Ctrl-C; this test must not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_after_the_calls_that_run():
-    seen = []
+    before, seen = torch.get_num_threads(), []
 
     def call(item):
         seen.append(item)
@@ -95,6 +104,7 @@ def test_ctrl_c_stops_after_the_calls_that_run():
     assert n_calls < 1000
     time.sleep(0.1)
     assert len(seen) == n_calls
+    assert torch.get_num_threads() == before
 
 
 def test_one_thread_calls_in_order_and_here():

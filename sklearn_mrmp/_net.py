@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from scipy.special import expit
 from skorch import NeuralNet
-from skorch.callbacks import Callback, EarlyStopping, LRScheduler
-from torch.nn.utils import clip_grad_norm_
+from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
 from sklearn_mrmp._batches import padded, prediction_batches, threads_pay
@@ -34,11 +33,6 @@ class MrMPNet(NeuralNet):
         y_true, weights = (part if part is None else part.to(logits.device) for part in y_true)
         v = label_embeddings if training else None
         return self.criterion_(logits, y_true, v, weights)
-
-    def _set_training(self, training=True):
-        """Switch the mode of all modules, as skorch does in every step; only when it changes."""
-        if self.module_.training != training:
-            super()._set_training(training)
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -190,22 +184,6 @@ class FiniteLoss(Callback):
             )
 
 
-class GradientClipping(Callback):
-    """Scale large gradients down; the parameters are listed once, not in every step."""
-
-    def on_train_begin(self, net, **kwargs):
-        """List the parameters."""
-        self.parameters = list(net.module_.parameters())
-
-    def on_grad_computed(self, net, named_parameters=None, **kwargs):
-        """Clip the gradients of a step."""
-        clip_grad_norm_(self.parameters, _MAX_GRADIENT_NORM)
-
-    def on_train_end(self, net, **kwargs):
-        """Forget them: the callback is pickled with the net."""
-        self.parameters = None
-
-
 class BatchProgress(Callback):
     """One progress bar over all batches of training, in a terminal or a notebook."""
 
@@ -263,7 +241,7 @@ def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, keeps_best, pati
     """
     callbacks = [
         ("finite_loss", FiniteLoss()),
-        ("clip", GradientClipping()),
+        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
     ]
     schedule = _schedule(lr, lr_schedule, n_epochs * n_batches)
     if schedule is not None:

@@ -136,7 +136,7 @@ class _SharedWork:
                     worker.start()
                     self.threads.append(worker)
             except RuntimeError:
-                pass  # the interpreter is about to end
+                pass  # no more to be had, as at the interpreter's end: fewer do the work, or none
             for _ in self.threads:
                 self.ready.acquire()
             # They keep theirs; this is for the caller and for threads yet to come.

@@ -2,7 +2,7 @@
 
 It takes seconds, remembers what a linear model has to smooth away (rows that occur almost twice,
 label sets that occur together), and its errors are its own: it votes beside the network and the
-linear path. Same methods as `LinearPath`. Knows the representation, numpy and scipy.
+linear path. Same methods as `LinearPath`. Knows the representation, numpy, scipy and our threads.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
 from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
 from sklearn_mrmp._row_choice import evenly_spaced
+from sklearn_mrmp._runtime import run_in_threads
 from sklearn_mrmp._sparse_neighbors import smallest_columns
 
 _N_NEIGHBORS = 50
@@ -27,8 +28,9 @@ _MOST_DENSE_VALUES = 2**23
 _ROWS_TO_CHOOSE = 2_000
 # Shares stay inside (0, 1), so that logits are finite.
 _MARGIN = np.float32(1e-6)
-# Similarities held at once.
-_BLOCK_CELLS = 2**22
+# Similarities held at once (1 MB, which caches bear), and rows that are worth a block.
+_BLOCK_CELLS = 2**18
+_FEWEST_ROWS = 32
 
 
 class NeighborPath:
@@ -75,12 +77,18 @@ class NeighborPath:
         """
         self._remember(X, Y)
         chosen = evenly_spaced(X_valid.shape[0], _ROWS_TO_CHOOSE)
-        losses = np.zeros(len(_POWERS))
-        for rows in self._blocks(len(chosen)):
-            near = self._nearest(X_valid[chosen[rows]])
-            truth = Y_valid[chosen[rows]]
-            losses += [log_loss(self._vote(*near, power), truth) for power in _POWERS]
-        self.power_ = _POWERS[int(np.argmin(losses))]
+        X_valid, Y_valid = X_valid[chosen], Y_valid[chosen]
+        losses = {}
+
+        def judge(rows):
+            near = self._nearest(X_valid[rows])
+            votes = (self._vote(*near, power) for power in _POWERS)
+            losses[rows.start] = [log_loss(Z, Y_valid[rows]) for Z in votes]
+
+        self._for_blocks(judge, len(chosen))
+        # Added up in the order of the rows, not of the threads.
+        totals = np.sum([losses[start] for start in sorted(losses)], axis=0)
+        self.power_ = _POWERS[int(np.argmin(totals))]
         return self
 
     def refit(self, X, Y):
@@ -111,13 +119,18 @@ class NeighborPath:
     def logits(self, X):
         """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
         Z = np.empty((X.shape[0], self.labels_.shape[1]), dtype=np.float32)
-        for rows in self._blocks(X.shape[0]):
+
+        def fill(rows):
             Z[rows] = self._vote(*self._nearest(X[rows]), self.power_)
+
+        self._for_blocks(fill, X.shape[0])
         return Z
 
-    def _blocks(self, n_samples):
+    def _for_blocks(self, function, n_samples):
+        """Call a function for slices of rows, several at once."""
         widest = max(*self.labels_.shape, 1)
-        return gen_batches(n_samples, max(1, _BLOCK_CELLS // widest))
+        blocks = list(gen_batches(n_samples, max(_FEWEST_ROWS, _BLOCK_CELLS // widest)))
+        run_in_threads(function, blocks, None if len(blocks) > 1 else 1)
 
     def _nearest(self, X):
         """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""

@@ -178,9 +178,11 @@ def run_in_threads(function, items, n_threads):
         Takes an item; what it returns is dropped.
     items : list
         What to call it for, longest work first.
-    n_threads : int
-        Torch's threads; with 1 the calls are made here, one after the other.
+    n_threads : int or None
+        Torch's threads, None being those it has; with 1 the calls are made here, one after the
+        other.
     """
+    n_threads = torch.get_num_threads() if n_threads is None else n_threads
     shared = _SharedWork(function, items)
     try:
         if n_threads > 1:

@@ -22,6 +22,8 @@ from sklearn_mrmp._base import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
 _DELICIOUS = {"n_samples": 1_200, "n_labels": 983, "n_features": 500}
+# Predictions of the same rows that are timed; the median counts.
+_PREDICTIONS = 5
 
 
 def measure(data, shortlist, epochs, seed):
@@ -29,10 +31,13 @@ def measure(data, shortlist, epochs, seed):
     X, Y, X_new, Y_new = data
     clf = MrMPClassifier(label_shortlist=shortlist, max_epochs=epochs, random_state=seed).fit(X, Y)
     trained = 0.9 * X.shape[0] / np.median([epoch["dur"] for epoch in clf.history_])
-    rows = clf._model.encoder.transform(X_new)
-    start = time.perf_counter()
     P = clf.predict_proba(X_new)
-    predicted = len(rows) / (time.perf_counter() - start)
+    seconds = []
+    for _ in range(_PREDICTIONS):
+        start = time.perf_counter()
+        clf.predict_proba(X_new)
+        seconds.append(time.perf_counter() - start)
+    predicted = X_new.shape[0] / np.median(seconds)
     truth = Y_new.toarray()
     return {
         "train rows/s": trained,

@@ -1,19 +1,16 @@
 """From probabilities to label sets: the rule that is best for each metric, fitted in one call.
 
-The rules live in `_threshold_rules`, `_expected_f1_rule` and `_label_set_rule`; this module knows
-which of them serves which metric, and nothing of any classifier.
+The rules live in `_threshold_rules`, `_expected_cut_rules`, `_expected_f1_rule` and
+`_label_set_rule`; this module knows which of them serves which metric, and nothing of any
+classifier.
 """
 
 import numpy as np
 
+from sklearn_mrmp._expected_cut_rules import MacroF1Rule, MicroF1Rule
 from sklearn_mrmp._expected_f1_rule import ExpectedF1Rule
 from sklearn_mrmp._label_set_rule import LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule
-from sklearn_mrmp._threshold_rules import (
-    AtLeastOneRule,
-    GlobalThresholdRule,
-    LabelThresholdRule,
-    TopKRule,
-)
+from sklearn_mrmp._threshold_rules import AtLeastOneRule, GlobalThresholdRule, TopKRule
 from sklearn_mrmp._threshold_sweep import METRICS
 from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, check_metrics
 
@@ -21,8 +18,8 @@ from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, chec
 _OPTIMAL = {
     "accuracy": (LabelSetRule, GlobalThresholdRule),
     "f1_samples": (LabelSetF1Rule, ExpectedF1Rule),
-    "f1_micro": (GlobalThresholdRule,),
-    "f1_macro": (LabelThresholdRule,),
+    "f1_micro": (MicroF1Rule,),
+    "f1_macro": (MacroF1Rule,),
 }
 
 _LABEL_SETS = {
@@ -40,7 +37,14 @@ DECISIONS = {
     "at_least_one": dict.fromkeys(METRICS, (AtLeastOneRule,)),
 }
 
-_NEED_LOGITS = (ExpectedF1Rule, LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule)
+_NEED_LOGITS = (
+    ExpectedF1Rule,
+    LabelSetF1Rule,
+    LabelSetMarginalRule,
+    LabelSetRule,
+    MacroF1Rule,
+    MicroF1Rule,
+)
 
 
 def fit_decision_rules(
@@ -60,8 +64,9 @@ def fit_decision_rules(
     decision : str, default="optimal"
         - ``"optimal"``: the rule made for the metric. ``"accuracy"``: the most probable label
           set seen in training (one cut where new sets are so common that it clearly wins);
-          ``"f1_samples"``: the highest expected F1 of each row; ``"f1_micro"``: one cut;
-          ``"f1_macro"``: one cut for each label, drawn towards one for all.
+          ``"f1_samples"``: the highest expected F1 of each row; ``"f1_micro"``: one cut, chosen
+          for labels that are drawn towards calibrated probabilities; ``"f1_macro"``: one cut for
+          each label, drawn towards one for all and towards that of highest expected F1.
         - ``"threshold"``: the best single cut for the metric.
         - ``"label_sets"``: all metrics from the distribution over the label sets seen in
           training; for ``"f1_micro"`` and ``"f1_macro"`` a cut of the labels' probabilities
@@ -84,7 +89,7 @@ def fit_decision_rules(
     Notes
     -----
     A rule is a small object that can be pickled. Those of label sets hold the distinct sets of
-    the training rows, at most the 10,000 most frequent, and their counts.
+    the training rows, at most the 20,000 most frequent, and their counts.
 
     Examples
     --------

@@ -22,7 +22,7 @@ from scipy.special import logit, logsumexp
 _START = np.array([1.0, 0.0, 0.5, 0.0])
 
 # Label sets kept: the most frequent ones.
-MAX_SETS = 10_000
+MAX_SETS = 20_000
 
 # Numbers (sets × rows) in memory at a time, and looked at when the coefficients are fitted.
 _CHUNK_NUMBERS = 4_000_000

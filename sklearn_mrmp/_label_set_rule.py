@@ -71,7 +71,7 @@ class LabelSetRule(_LabelSetBase):
         The metric of `validation_score`.
     from_logits : bool, default=False
         Whether scores are logits or margins instead of probabilities.
-    max_sets : int, default=10000
+    max_sets : int, default=20000
         Number of label sets that are kept, the most frequent ones.
 
     Attributes
@@ -112,7 +112,7 @@ class LabelSetMarginalRule(_LabelSetBase):
         What the cut maximises on the validation rows.
     from_logits : bool, default=False
         Whether scores are logits or margins instead of probabilities.
-    max_sets : int, default=10000
+    max_sets : int, default=20000
         Number of label sets that are kept, the most frequent ones.
 
     Attributes
@@ -159,7 +159,7 @@ class LabelSetF1Rule(_LabelSetBase):
         The metric of `validation_score`.
     from_logits : bool, default=False
         Whether scores are logits or margins instead of probabilities.
-    max_sets : int, default=10000
+    max_sets : int, default=20000
         Number of label sets that are kept, the most frequent ones.
 
     Attributes

@@ -42,13 +42,16 @@ def tune_label_cuts(Y, S, metric, global_cut, shrinkage=SHRINKAGE):
 
 
 def own_label_cuts(Y, S, global_cut):
-    """Each label's own best cut for F1; the global one for labels without a positive row."""
+    """Each label's own best cut for F1; the global one for labels without a positive row.
+
+    `Y` may be probabilities instead of labels: the cuts are then those of highest expected F1.
+    """
     cuts = np.full(S.shape[1], global_cut, dtype=S.dtype)
     for label in np.flatnonzero(Y.any(axis=0)):
-        order, values, last = _falling(S[:, label])
+        order, values, last = falling_order(S[:, label])
         hits = np.cumsum(Y[order, label])
         curve = f1(hits, np.arange(1, len(hits) + 1), hits[-1])
-        cuts[label], _ = _best_cut(values, last, 0.0, curve, S.dtype.type)
+        cuts[label], _ = best_cut(values, last, 0.0, curve, S.dtype.type)
     return cuts
 
 
@@ -64,14 +67,14 @@ def _ascend(Y, S, metric, global_cut):
     """Best cut of one label after the other, given the rest, until none improves the metric."""
     cuts = np.full(S.shape[1], global_cut, dtype=S.dtype)
     predicted = cuts <= S
-    falling = [_falling(S[:, label]) for label in range(S.shape[1])]
+    falling = [falling_order(S[:, label]) for label in range(S.shape[1])]
     score = metric_value(Y, predicted, metric)
     for _ in range(_MAX_PASSES):
         before = score
         for label, (order, values, last) in enumerate(falling):
             predicted[:, label] = False
             base, curve = _label_curve(Y, predicted, label, order, metric)
-            cut, best = _best_cut(values, last, base, curve, S.dtype.type)
+            cut, best = best_cut(values, last, base, curve, S.dtype.type)
             if best > score + TOLERANCE:
                 cuts[label], score = cut, best
             predicted[:, label] = S[:, label] >= cuts[label]
@@ -98,7 +101,7 @@ def _label_curve(Y, others, label, order, metric):
     return base, base + np.cumsum((having - without)[order]) / len(order)
 
 
-def _falling(scores):
+def falling_order(scores):
     """Order of falling scores, distinct values, and the last position of each of these."""
     order = np.argsort(-scores, kind="stable")
     values = scores[order]
@@ -106,7 +109,8 @@ def _falling(scores):
     return order, values[last], last
 
 
-def _best_cut(values, last, base, curve, dtype):
+def best_cut(values, last, base, curve, dtype):
+    """Best cut and its score, from the scores `curve` after each entry and `base` before all."""
     tracker = PlateauTracker()
     tracker.update(np.append(np.inf, values), np.append(base, curve[last]))
     return tracker.middle(dtype)[0], tracker.best

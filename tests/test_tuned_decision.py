@@ -95,7 +95,8 @@ def test_held_out_fraction_without_refit_keeps_the_tuned_estimator():
 
 def test_prefit_takes_the_given_estimator_and_all_rows():
     fitted = clone(LR).fit(X[:100], Y[:100])
-    clf = TunedDecisionClassifier(fitted, cv="prefit").fit(X[100:], Y[100:])
+    clf = TunedDecisionClassifier(fitted, decision="threshold", cv="prefit")
+    clf.fit(X[100:], Y[100:])
     assert clf.estimator_ is fitted
     cut = clf.thresholds_["f1_micro"]
     expected = metric_value(Y[100:] > 0, fitted.predict_proba(X[100:]) >= cut, "f1_micro")

@@ -128,6 +128,8 @@ OWN_PARTS = (
     # Decision rules
     Part("sklearn_mrmp._threshold_rules:GlobalThresholdRule", {"threshold": _NUMBER, **_SCORE}),
     Part("sklearn_mrmp._threshold_rules:LabelThresholdRule", {"thresholds": "ndarray", **_SCORE}),
+    Part("sklearn_mrmp._expected_cut_rules:MicroF1Rule", {"threshold": _NUMBER, **_SCORE}),
+    Part("sklearn_mrmp._expected_cut_rules:MacroF1Rule", {"thresholds": "ndarray", **_SCORE}),
     Part("sklearn_mrmp._threshold_rules:TopKRule", {"k_": "int?", "validation_score": "any?"}),
     Part(
         "sklearn_mrmp._threshold_rules:AtLeastOneRule",

@@ -4,13 +4,14 @@ From validated rows to probabilities. Knows the parts by their methods; nothing 
 contracts, of training or of decisions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from sklearn_mrmp._label_votes import Votes, vote_weights, weighted
 from sklearn_mrmp._row_choice import evenly_spaced
+from sklearn_mrmp._runtime import run_on_rows
 from sklearn_mrmp._shortlist import blocks, top_labels
 
 # Probabilities stay strictly inside (0, 1), so that their logits and logarithms are finite.
@@ -65,7 +66,9 @@ class LabelModel:
 
     def probabilities(self, X):
         """Probability of each label, float32 of shape (n_samples, n_labels)."""
-        return self.mixed(self.votes(X))
+        if self.n_candidates is None:
+            return self.mixed(self.votes(X))
+        return self._shortlisted_probabilities(X)
 
     def block_probabilities(self, X, n_labels):
         """Return the same of many rows, of which a block is in work at a time."""
@@ -80,18 +83,45 @@ class LabelModel:
             Z = self._weighted_and_shifted(votes)
         else:
             Z = weighted(votes.without_networks(), self.outside_weights)
-            np.put_along_axis(Z, votes.candidates, self._weighted_and_shifted(votes), axis=1)
-        P = expit(Z)
+            decoded = self._weighted_and_shifted(votes.shortlisted(), votes.candidates)
+            np.put_along_axis(Z, votes.candidates, decoded, axis=1)
+        return self._finished(expit(Z))
+
+    def _finished(self, P):
+        """Probabilities as they are returned; `P` may be overwritten."""
         if self.sets is not None:
             P = self.sets.mix(P)
         return np.clip(P, _PROBABILITY_MARGIN, 1 - _PROBABILITY_MARGIN, out=P)
 
-    def _weighted_and_shifted(self, votes):
-        """Logits of the labels that the networks have decoded."""
-        Z = weighted(votes.shortlisted(), self.weights)
+    def _weighted_and_shifted(self, votes, candidates=None):
+        """Logits of the labels that the networks have decoded; None is all."""
+        Z = weighted(votes, self.weights)
         if self.shifts is None:
             return Z
-        return Z + (self.shifts if votes.candidates is None else self.shifts[votes.candidates])
+        return Z + (self.shifts if candidates is None else self.shifts[candidates])
+
+    def _shortlisted_probabilities(self, X):
+        """Return ``mixed(votes(X))``, but keep what each path says for the candidates alone."""
+        bag, n_labels, voted = self.encoder.bag(X), self.linear.shape[1], {}
+        Z = np.empty((X.shape[0], n_labels), dtype=np.float32)
+        candidates = np.empty((X.shape[0], self.n_candidates), dtype=np.int64)
+
+        def look_for_candidates(rows):
+            paths = self._path_votes(bag[rows])
+            Z[rows] = weighted(paths, self.outside_weights)
+            candidates[rows] = top_labels(Z[rows], self.n_candidates)
+            voted[rows.start] = replace(paths, candidates=candidates[rows]).shortlisted()
+
+        def put_together(rows):
+            votes = replace(voted[rows.start], networks=networks[rows])
+            decoded = self._weighted_and_shifted(votes, candidates[rows])
+            np.put_along_axis(Z[rows], candidates[rows], decoded, axis=1)
+            expit(Z[rows], out=Z[rows])
+
+        run_on_rows(look_for_candidates, len(Z), n_labels)
+        networks = self._mean_logits(self.encoder.transform(X), candidates)
+        run_on_rows(put_together, len(Z), n_labels)
+        return self._finished(Z)
 
     def tune(self, X, Y):
         """Find the weights of the votes on held-out rows `X` with labels `Y`."""

@@ -74,12 +74,11 @@ def weighted(votes, weights):
     >>> weighted(votes, (1.0, 0.5, 0.0, 0.0)).tolist()
     [[2.0, 2.0]]
     """
-    parts = [
-        np.float32(weight) * Z
-        for weight, Z in zip(weights, votes.voters, strict=True)
-        if Z is not None
-    ]
-    return sum(parts[1:], parts[0])
+    voting = [(w, Z) for w, Z in zip(weights, votes.voters, strict=True) if Z is not None]
+    total = np.float32(voting[0][0]) * voting[0][1]
+    for weight, Z in voting[1:]:  # log odds, one number per label, come last
+        total += np.float32(weight) * Z
+    return total
 
 
 def vote_weights(evidence):

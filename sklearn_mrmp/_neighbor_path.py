@@ -8,12 +8,11 @@ linear path. Same methods as `LinearPath`. Knows the representation, numpy, scip
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, logit
-from sklearn.utils import gen_batches
 
 from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
 from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
 from sklearn_mrmp._row_choice import evenly_spaced
-from sklearn_mrmp._runtime import run_in_threads
+from sklearn_mrmp._runtime import run_on_rows
 from sklearn_mrmp._sparse_neighbors import smallest_columns
 
 _N_NEIGHBORS = 50
@@ -28,9 +27,6 @@ _MOST_DENSE_VALUES = 2**23
 _ROWS_TO_CHOOSE = 2_000
 # Shares stay inside (0, 1), so that logits are finite.
 _MARGIN = np.float32(1e-6)
-# Similarities held at once (1 MB, which caches bear), and rows that are worth a block.
-_BLOCK_CELLS = 2**18
-_FEWEST_ROWS = 32
 
 
 class NeighborPath:
@@ -85,7 +81,7 @@ class NeighborPath:
             votes = (self._vote(*near, power) for power in _POWERS)
             losses[rows.start] = [log_loss(Z, Y_valid[rows]) for Z in votes]
 
-        self._for_blocks(judge, len(chosen))
+        run_on_rows(judge, len(chosen), max(self.labels_.shape))
         # Added up in the order of the rows, not of the threads.
         totals = np.sum([losses[start] for start in sorted(losses)], axis=0)
         self.power_ = _POWERS[int(np.argmin(totals))]
@@ -123,14 +119,8 @@ class NeighborPath:
         def fill(rows):
             Z[rows] = self._vote(*self._nearest(X[rows]), self.power_)
 
-        self._for_blocks(fill, X.shape[0])
+        run_on_rows(fill, X.shape[0], max(self.labels_.shape))
         return Z
-
-    def _for_blocks(self, function, n_samples):
-        """Call a function for slices of rows, several at once."""
-        widest = max(*self.labels_.shape, 1)
-        blocks = list(gen_batches(n_samples, max(_FEWEST_ROWS, _BLOCK_CELLS // widest)))
-        run_in_threads(function, blocks, None if len(blocks) > 1 else 1)
 
     def _nearest(self, X):
         """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""

@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import torch
+from sklearn.utils import gen_batches
 
 from sklearn_mrmp._fork import is_forked
 
@@ -196,6 +197,28 @@ def run_in_threads(function, items, n_threads):
         shared.end()
     if shared.error is not None:
         raise shared.error
+
+
+# Numbers of a block of rows (1 MB of float32, which caches bear), and rows that are worth a block.
+_BLOCK_NUMBERS = 2**18
+_FEWEST_ROWS = 32
+
+
+def run_on_rows(function, n_samples, width):
+    """Call a function for slices of rows, several at once in torch's number of threads.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a slice.
+    n_samples : int
+        Number of rows.
+    width : int
+        Numbers that a row takes in work.
+    """
+    size = max(_FEWEST_ROWS, _BLOCK_NUMBERS // max(width, 1))
+    slices = list(gen_batches(n_samples, size)) if n_samples else []
+    run_in_threads(function, slices, None if len(slices) > 1 else 1)
 
 
 @contextmanager

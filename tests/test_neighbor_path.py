@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 
-from sklearn_mrmp import MrMPClassifier, _neighbor_path
+from sklearn_mrmp import MrMPClassifier, _neighbor_path, _runtime
 from sklearn_mrmp._neighbor_path import NeighborPath
 
 
@@ -41,7 +41,8 @@ def test_a_row_depends_on_itself_alone(problem):
 
 def test_blocks_change_nothing(problem, monkeypatch):
     whole = NeighborPath().fit(*problem)
-    monkeypatch.setattr(_neighbor_path, "_BLOCK_CELLS", 4 * 90)
+    monkeypatch.setattr(_runtime, "_BLOCK_NUMBERS", 4 * 90)
+    monkeypatch.setattr(_runtime, "_FEWEST_ROWS", 1)
     parts = NeighborPath().fit(*problem)
     assert parts.power_ == whole.power_
     np.testing.assert_array_equal(parts.logits(problem[2]), whole.logits(problem[2]))

@@ -7,7 +7,13 @@ import time
 import pytest
 import torch
 
-from sklearn_mrmp._runtime import resolve_device, run_in_threads, seeded_torch, torch_threads
+from sklearn_mrmp._runtime import (
+    resolve_device,
+    run_in_threads,
+    run_on_rows,
+    seeded_torch,
+    torch_threads,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +117,15 @@ def test_one_thread_calls_in_order_and_here():
     seen = []
     run_in_threads(lambda item: seen.append((item, threading.current_thread())), [2, 1], 1)
     assert seen == [(2, threading.current_thread()), (1, threading.current_thread())]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_blocks_of_rows_cover_each_row_once(n_threads):
+    seen = []
+    with torch_threads(n_threads):
+        run_on_rows(lambda rows: seen.extend(range(rows.start, rows.stop)), 1_000, 2**12)
+        run_on_rows(lambda rows: seen.append("never"), 0, 5)
+    assert sorted(seen) == list(range(1_000))
 
 
 def test_an_error_in_a_thread_arrives_and_stops_the_rest():

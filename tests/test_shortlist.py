@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import average_precision_score
 
-from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp import MrMPClassifier, _runtime
 from sklearn_mrmp._shortlist import Shortlist, shortlist_size, top_labels, training_shortlist
 from sklearn_mrmp.datasets import make_related_labels
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
@@ -133,6 +133,21 @@ class TestClassifier:
         same = np.isclose(P, paths, rtol=1e-4)
         assert ((~same).sum(axis=1) <= 6).all()
         assert (~same).any()
+
+    @pytest.mark.parametrize("label_sets", [False, True])
+    def test_probabilities_are_those_of_the_votes_in_any_blocks(
+        self, many, label_sets, monkeypatch
+    ):
+        X, Y, X_test, _ = many
+        params = TINY | {"label_shortlist": 6, "label_sets": label_sets}
+        model = MrMPClassifier(**params, n_threads=1).fit(X, Y)._model
+        P = model.mixed(model.votes(X_test))
+        for n_numbers, n_threads in ((2**18, 1), (5 * 24, 1), (5 * 24, 3)):
+            monkeypatch.setattr(_runtime, "_BLOCK_NUMBERS", n_numbers)
+            monkeypatch.setattr(_runtime, "_FEWEST_ROWS", 1)
+            with _runtime.torch_threads(n_threads):
+                np.testing.assert_array_equal(model.probabilities(X_test), P)
+        assert model.probabilities(X_test[:0]).shape == (0, 24)
 
     def test_quality_is_that_of_decoding_all(self, many):
         X, Y, X_test, Y_test = many

@@ -18,7 +18,7 @@ from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, chec
 _OPTIMAL = {
     "accuracy": (LabelSetRule, GlobalThresholdRule),
     "f1_samples": (LabelSetF1Rule, ExpectedF1Rule),
-    "f1_micro": (MicroF1Rule,),
+    "f1_micro": (MicroF1Rule, GlobalThresholdRule),
     "f1_macro": (MacroF1Rule,),
 }
 
@@ -65,8 +65,9 @@ def fit_decision_rules(
         - ``"optimal"``: the rule made for the metric. ``"accuracy"``: the most probable label
           set seen in training (one cut where new sets are so common that it clearly wins);
           ``"f1_samples"``: the highest expected F1 of each row; ``"f1_micro"``: one cut, chosen
-          for labels that are drawn towards calibrated probabilities; ``"f1_macro"``: one cut for
-          each label, drawn towards one for all and towards that of highest expected F1.
+          for labels that are drawn towards calibrated probabilities (for the labels alone where
+          that clearly wins); ``"f1_macro"``: one cut for each label, drawn towards one for all
+          and towards that of highest expected F1.
         - ``"threshold"``: the best single cut for the metric.
         - ``"label_sets"``: all metrics from the distribution over the label sets seen in
           training; for ``"f1_micro"`` and ``"f1_macro"`` a cut of the labels' probabilities

@@ -10,27 +10,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.utils import gen_batches
 
 from sklearn_mrmp._label_set_model import to_logits
-from sklearn_mrmp._label_thresholds import best_cut, falling_order, own_label_cuts
+from sklearn_mrmp._label_thresholds import own_label_cuts
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._threshold_rules import GlobalThresholdRule, LabelThresholdRule
-from sklearn_mrmp._threshold_sweep import f1, metric_value
+from sklearn_mrmp._threshold_sweep import (
+    PlateauTracker,
+    chunks_of_falling_scores,
+    f1,
+    last_of_equals,
+    metric_value,
+)
 from sklearn_mrmp._thresholds import check_labels_and_scores
 
 # Positive entries at which labels and calibrated probabilities count the same.
 _EQUAL_POSITIVES = 1_000.0
 # Scores are held at what they are (slope 1, shift 0) as by this much information.
 _PRIOR_INFORMATION = 10.0
-# Logits of probabilities beyond this one say no more: forests know zeros that are none.
+# Logits beyond this one say no more: forests know zeros that are none.
 _LARGEST_LOGIT = 6.0
 # Two numbers need no more entries than this.
 _MOST_ENTRIES = 2**21
-# Entries in work at once, and those that the first search for a cut looks at.
+# Entries in work at once.
 _ENTRIES_AT_ONCE = 2**20
-_FEWEST_LOOKED_AT = 2**20
 
 
 @dataclass(eq=False)
@@ -115,8 +120,9 @@ class MacroF1Rule:
         Y, P = check_labels_and_scores(Y_valid, P_valid)
         self.thresholds = LabelThresholdRule("f1_macro").fit(Y, P).thresholds
         if Y.any():
-            expected = _expected_label_cuts(P, Calibration.fit(Y, P, self.from_logits))
-            self.thresholds = (0.5 * self.thresholds + 0.5 * expected).astype(P.dtype)
+            calibrate, tuned = Calibration.fit(Y, P, self.from_logits), self.thresholds
+            expected = _expected_label_cuts(P, calibrate, tuned)
+            self.thresholds = (0.5 * tuned + 0.5 * expected).astype(P.dtype)
         self.validation_score = metric_value(Y, self.decide(P), self.metric)
         return self
 
@@ -127,36 +133,31 @@ class MacroF1Rule:
 
 def _common_cut(Y, S, calibrate):
     """Return the best cut for micro F1 of labels drawn towards calibrated probabilities."""
-    n_positives = np.count_nonzero(Y)
+    scores, truth, n_positives = S.ravel(), Y.ravel(), np.count_nonzero(Y)
     share = _EQUAL_POSITIVES / (_EQUAL_POSITIVES + n_positives)
     total = (1 - share) * n_positives
     total += share * sum(calibrate(S[rows]).sum() for rows in _parts(*S.shape))
-    n_looked_at = _FEWEST_LOOKED_AT
-    while True:
-        is_high = _highest(S, n_looked_at)
-        scores = S[is_high]
-        drawn = share * calibrate(scores) + (1 - share) * Y[is_high]
-        order, values, last = falling_order(scores)
-        curve = f1(np.cumsum(drawn[order]), np.arange(1, len(order) + 1), total)
-        # Whoever predicts more entries than these can at best have all of the total right.
-        if len(order) == S.size or curve.max() >= f1(total, len(order) + 1, total):
-            return best_cut(values, last, 0.0, curve, S.dtype.type)[0]
-        n_looked_at *= 4
+    tracker, hits, n_predicted = PlateauTracker(), 0.0, 0
+    tracker.update(np.array([np.inf]), np.zeros(1))
+    for entries in chunks_of_falling_scores(scores):
+        values = scores[entries]
+        sums = hits + np.cumsum(share * calibrate(values) + (1 - share) * truth[entries])
+        curve = f1(sums, n_predicted + np.arange(1, len(values) + 1), total)
+        last = last_of_equals(values)
+        tracker.update(values[last], curve[last])
+        hits, n_predicted = sums[-1], n_predicted + len(values)
+        # Whoever predicts more than these can at best have all of the total right.
+        if tracker.is_closed and f1(total, n_predicted + 1, total) < tracker.best:
+            break
+    return tracker.middle(S.dtype.type)[0]
 
 
-def _highest(S, n):
-    """Where the `n` highest scores are, and those that equal the last of them."""
-    if n >= S.size:
-        return np.ones(S.shape, dtype=bool)
-    return np.partition(S, S.size - n, axis=None)[S.size - n] <= S
-
-
-def _expected_label_cuts(S, calibrate):
-    """Return each label's cut of highest expected F1."""
+def _expected_label_cuts(S, calibrate, tuned):
+    """Return each label's cut of highest expected F1; the tuned one where no F1 is expected."""
     cuts = np.empty(S.shape[1], dtype=S.dtype)
     for labels in _parts(*S.T.shape):
         some = S[:, labels]
-        cuts[labels] = own_label_cuts(calibrate(some), some, 0.0)
+        cuts[labels] = own_label_cuts(calibrate(some), some, tuned[labels])
     return cuts
 
 
@@ -167,12 +168,17 @@ def _parts(n, width):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities ``expit(slope * logit + shift)``, the same for all labels.
+    """Probabilities ``expit(slope * z + shift)``, the same for all labels.
+
+    z are the logits of probabilities, or margins in units of their spread around their middle;
+    both are limited, since sure predictions and outliers say little about the others.
 
     Attributes
     ----------
     slope, shift : float
         What suits labels best; the slope is not negative.
+    centre, scale : float
+        Middle and spread of margins; 0 and 1 for probabilities.
     from_logits : bool
         Whether scores are logits or margins instead of probabilities.
 
@@ -186,34 +192,51 @@ class Calibration:
 
     slope: float
     shift: float
+    centre: float = 0.0
+    scale: float = 1.0
     from_logits: bool = False
 
     @classmethod
     def fit(cls, Y, S, from_logits=False):
-        """Fit on scores (n_samples, n_labels) of rows that were not fitted on, and their labels."""
+        """Fit on scores (n_samples, n_labels) of rows that were not fitted on, and their labels.
+
+        At least one label is true.
+        """
         rows = evenly_spaced(len(S), max(1, _MOST_ENTRIES // max(S.shape[1], 1)))
-        z, y = _steady_logits(S[rows], from_logits).ravel(), Y[rows].ravel()
-        # Margins are of any scale; probabilities are believed as they are at first.
-        scale = max(np.abs(z).mean(), np.finfo(np.float64).tiny) if from_logits else 1.0
-        z /= scale
-        start = np.array([1.0, 0.0])
+        S, y = S[rows], Y[rows].ravel()
+        start, centre, scale = np.array([1.0, 0.0]), 0.0, 1.0
+        if from_logits:
+            centre, scale = _middle_and_spread(to_logits(S, from_logits))
+            start[1] = logit(np.clip(y.mean(), 1e-6, 1 - 1e-6))
+        z = cls(1.0, 0.0, centre, scale, from_logits)._limited(S).ravel()
 
         def loss(parameters):
             logits = parameters[0] * z + parameters[1]
             excess, change = expit(logits) - y, parameters - start
             value = np.logaddexp(0, logits).sum() - logits[y].sum()
             gradient = np.array([excess @ z, excess.sum()]) + _PRIOR_INFORMATION * change
-            return (value + 0.5 * _PRIOR_INFORMATION * change @ change) / len(y), gradient / len(y)
+            value += 0.5 * _PRIOR_INFORMATION * change @ change
+            # Per positive entry: per entry, rare labels would look converged from the start.
+            return value / n_positives, gradient / n_positives
 
-        bounds = [(0.0, None), (None, None)]
+        n_positives, bounds = max(np.count_nonzero(y), 1), [(0.0, None), (None, None)]
         slope, shift = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-        return cls(float(slope / scale), float(shift), from_logits)
+        return cls(float(slope), float(shift), centre, scale, from_logits)
 
     def __call__(self, S):
         """Probabilities of scores, float64; they rise with them."""
-        return expit(self.slope * _steady_logits(S, self.from_logits) + self.shift)
+        return expit(self.slope * self._limited(S) + self.shift)
+
+    def _limited(self, S):
+        Z = to_logits(S, self.from_logits).astype(np.float64)
+        Z -= self.centre
+        Z /= self.scale
+        return np.clip(Z, -_LARGEST_LOGIT, _LARGEST_LOGIT, out=Z)
 
 
-def _steady_logits(S, from_logits):
-    Z = to_logits(S, from_logits).astype(np.float64)
-    return Z if from_logits else np.clip(Z, -_LARGEST_LOGIT, _LARGEST_LOGIT, out=Z)
+def _middle_and_spread(margins):
+    """Median, and median distance from it of the margins that differ from it."""
+    centre = float(np.median(margins))
+    distances = np.abs(margins - centre)
+    distances = distances[distances > 0]
+    return centre, float(np.median(distances)) if len(distances) else 1.0

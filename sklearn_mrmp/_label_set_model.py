@@ -101,7 +101,7 @@ class LabelSetModel:
 
     def index(self, Y):
         """Position of each row's label set among the sets; -1 for sets that are not there."""
-        keys = _keys(self.sets.toarray() > 0)
+        keys = _keys(self.sets.astype(bool).toarray())
         order = np.argsort(keys)
         wanted = _keys(Y)
         found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]

@@ -6,7 +6,13 @@ towards the global cut. Knows numpy and the sweep's helpers.
 
 import numpy as np
 
-from sklearn_mrmp._threshold_sweep import TOLERANCE, PlateauTracker, f1, metric_value
+from sklearn_mrmp._threshold_sweep import (
+    TOLERANCE,
+    PlateauTracker,
+    f1,
+    last_of_equals,
+    metric_value,
+)
 
 # Positive validation rows at which a label's own cut and the global one count the same.
 SHRINKAGE = 10.0
@@ -44,14 +50,15 @@ def tune_label_cuts(Y, S, metric, global_cut, shrinkage=SHRINKAGE):
 def own_label_cuts(Y, S, global_cut):
     """Each label's own best cut for F1; the global one for labels without a positive row.
 
-    `Y` may be probabilities instead of labels: the cuts are then those of highest expected F1.
+    `Y` may be probabilities instead of labels: the cuts are then those of highest expected F1. So
+    may `global_cut` be a cut for each label.
     """
     cuts = np.full(S.shape[1], global_cut, dtype=S.dtype)
     for label in np.flatnonzero(Y.any(axis=0)):
-        order, values, last = falling_order(S[:, label])
+        order, values, last = _falling(S[:, label])
         hits = np.cumsum(Y[order, label])
         curve = f1(hits, np.arange(1, len(hits) + 1), hits[-1])
-        cuts[label], _ = best_cut(values, last, 0.0, curve, S.dtype.type)
+        cuts[label], _ = _best_cut(values, last, 0.0, curve, S.dtype.type)
     return cuts
 
 
@@ -67,14 +74,14 @@ def _ascend(Y, S, metric, global_cut):
     """Best cut of one label after the other, given the rest, until none improves the metric."""
     cuts = np.full(S.shape[1], global_cut, dtype=S.dtype)
     predicted = cuts <= S
-    falling = [falling_order(S[:, label]) for label in range(S.shape[1])]
+    falling = [_falling(S[:, label]) for label in range(S.shape[1])]
     score = metric_value(Y, predicted, metric)
     for _ in range(_MAX_PASSES):
         before = score
         for label, (order, values, last) in enumerate(falling):
             predicted[:, label] = False
             base, curve = _label_curve(Y, predicted, label, order, metric)
-            cut, best = best_cut(values, last, base, curve, S.dtype.type)
+            cut, best = _best_cut(values, last, base, curve, S.dtype.type)
             if best > score + TOLERANCE:
                 cuts[label], score = cut, best
             predicted[:, label] = S[:, label] >= cuts[label]
@@ -101,16 +108,15 @@ def _label_curve(Y, others, label, order, metric):
     return base, base + np.cumsum((having - without)[order]) / len(order)
 
 
-def falling_order(scores):
+def _falling(scores):
     """Order of falling scores, distinct values, and the last position of each of these."""
     order = np.argsort(-scores, kind="stable")
     values = scores[order]
-    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+    last = last_of_equals(values)
     return order, values[last], last
 
 
-def best_cut(values, last, base, curve, dtype):
-    """Best cut and its score, from the scores `curve` after each entry and `base` before all."""
+def _best_cut(values, last, base, curve, dtype):
     tracker = PlateauTracker()
     tracker.update(np.append(np.inf, values), np.append(base, curve[last]))
     return tracker.middle(dtype)[0], tracker.best

@@ -199,9 +199,10 @@ def run_in_threads(function, items, n_threads):
         raise shared.error
 
 
-# Numbers of a block of rows (1 MB of float32, which caches bear), and rows that are worth a block.
+# Numbers of a block of rows (1 MB of float32, which caches bear), and rows that are worth a block
+# unless it gets this large.
 _BLOCK_NUMBERS = 2**18
-_FEWEST_ROWS = 32
+_FEWEST_ROWS, _MOST_NUMBERS = 32, 2**22
 
 
 def run_on_rows(function, n_samples, width):
@@ -216,7 +217,8 @@ def run_on_rows(function, n_samples, width):
     width : int
         Numbers that a row takes in work.
     """
-    size = max(_FEWEST_ROWS, _BLOCK_NUMBERS // max(width, 1))
+    width = max(width, 1)
+    size = max(_BLOCK_NUMBERS // width, min(_FEWEST_ROWS, _MOST_NUMBERS // width), 1)
     slices = list(gen_batches(n_samples, size)) if n_samples else []
     run_in_threads(function, slices, None if len(slices) > 1 else 1)
 

@@ -68,14 +68,19 @@ def sweep_cuts(Y, S, metrics):
     sweep = _Sweep(Y, metrics)
     yield np.array([np.inf]), sweep.at_start()
     scores = S.ravel()
-    for entries in _chunks_of_falling_scores(scores):
+    for entries in chunks_of_falling_scores(scores):
         values = scores[entries]
-        last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)  # of equal scores
+        last = last_of_equals(values)
         curves = sweep.flip(entries)
         yield values[last], {name: curve[last] for name, curve in curves.items()}
 
 
-def _chunks_of_falling_scores(scores):
+def last_of_equals(values):
+    """Last position of each distinct value, where equal ones lie together."""
+    return np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+
+
+def chunks_of_falling_scores(scores):
     """Yield flat positions sorted by falling score; equal scores are always in one chunk."""
     n_chunks = -(-scores.size // CHUNK_ENTRIES)
     sample = scores[:: max(1, scores.size // (1000 * n_chunks))]
@@ -214,6 +219,11 @@ class PlateauTracker:
                 self.runs.append([values[position], None])
             else:
                 self.runs[-1][1] = values[position]
+
+    @property
+    def is_closed(self):
+        """Whether the last of the best cuts has passed by."""
+        return bool(self.runs) and self.runs[-1][1] is not None
 
     def widest(self):
         """Return the ends of the widest plateau, lower (outside) and upper; infinite when open."""

@@ -1,12 +1,14 @@
-"""Memory that stays with the process from one training step to the next.
+"""Memory that stays with the process from one training step, or prediction batch, to the next.
 
 glibc gives large blocks back to the system as soon as they are freed, and the next step pays for
-getting them, page by page: a quarter of a step with many labels. Knows the C library alone.
+getting them, page by page: a quarter of a step with many labels. Knows the C library and numpy.
 """
 
 import ctypes
 import os
 from contextlib import contextmanager
+
+import numpy as np
 
 # Steps that hold less than this: malloc keeps as much by itself.
 _KEPT_ANYWAY = 2**26
@@ -17,6 +19,9 @@ _WHILE_TRAINING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1}
 # Settings cannot be read. These are where malloc's own adjustment would have ended: it raises its
 # thresholds when large blocks are freed, up to these values. Set by hand, they stay.
 _AFTERWARDS = {_MMAP_MAX: 65_536, _MMAP_THRESHOLD: 2**25, _TRIM_THRESHOLD: 2**26}
+
+# The largest block that malloc learns from, its header included, is one of 32 MB.
+_LARGEST_BLOCK_MINDED = 2**25 - 2**16
 
 
 @contextmanager
@@ -45,6 +50,16 @@ def kept_memory(step_bytes, device_type):
     finally:
         _set(libc, _AFTERWARDS)
         libc.malloc_trim(0)
+
+
+def expect_large_blocks():
+    """Let malloc keep what a prediction batch frees, as if large blocks had been freed before.
+
+    malloc raises its thresholds by itself when it frees a block that came straight from the system,
+    and a process that has freed one of 32 MB keeps up to 64 MB in each thread. This one is freed at
+    once and never written to, so it costs next to nothing. Settings made by hand stay as they are.
+    """
+    np.empty(_LARGEST_BLOCK_MINDED, dtype=np.uint8)
 
 
 def _glibc():

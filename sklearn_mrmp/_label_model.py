@@ -7,9 +7,9 @@ contracts, of training or of decisions.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit
 
 from sklearn_mrmp._label_votes import Votes, vote_weights, weighted
+from sklearn_mrmp._log_odds import to_probabilities
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import run_on_rows
 from sklearn_mrmp._shortlist import blocks, top_labels
@@ -78,14 +78,14 @@ class LabelModel:
     def mixed(self, votes):
         """Probabilities of votes, with the weights of this model."""
         if not self.has_paths:
-            Z = votes.networks
+            Z = votes.networks.copy()
         elif votes.candidates is None:
             Z = self._weighted_and_shifted(votes)
         else:
             Z = weighted(votes.without_networks(), self.outside_weights)
             decoded = self._weighted_and_shifted(votes.shortlisted(), votes.candidates)
             np.put_along_axis(Z, votes.candidates, decoded, axis=1)
-        return self._finished(expit(Z))
+        return self._finished(to_probabilities(Z))
 
     def _finished(self, P):
         """Probabilities as they are returned; `P` may be overwritten."""
@@ -116,7 +116,7 @@ class LabelModel:
             votes = replace(voted[rows.start], networks=networks[rows])
             decoded = self._weighted_and_shifted(votes, candidates[rows])
             np.put_along_axis(Z[rows], candidates[rows], decoded, axis=1)
-            expit(Z[rows], out=Z[rows])
+            to_probabilities(Z[rows])
 
         run_on_rows(look_for_candidates, len(Z), n_labels)
         networks = self._mean_logits(self.encoder.transform(X), candidates)

@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import logit, logsumexp
 
+from sklearn_mrmp._log_odds import log_odds
+
 # Where the coefficients start, and towards what they are drawn when there are few rows.
 _START = np.array([1.0, 0.0, 0.5, 0.0])
 
@@ -40,7 +42,7 @@ def to_logits(P, from_logits=False):
     P = np.asarray(P)
     if from_logits:
         return np.clip(P, -_LARGEST_MARGIN, _LARGEST_MARGIN)
-    return logit(np.clip(P, 1e-6, 1 - 1e-6))
+    return log_odds(P, 1e-6)
 
 
 def distinct_sets(Y, max_sets):

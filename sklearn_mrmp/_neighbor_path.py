@@ -7,10 +7,11 @@ linear path. Same methods as `LinearPath`. Knows the representation, numpy, scip
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
 from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
+from sklearn_mrmp._log_odds import log_odds
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import run_on_rows
 from sklearn_mrmp._sparse_neighbors import smallest_columns
@@ -26,7 +27,7 @@ _MOST_ROWS = 50_000
 _MOST_DENSE_VALUES = 2**23
 _ROWS_TO_CHOOSE = 2_000
 # Shares stay inside (0, 1), so that logits are finite.
-_MARGIN = np.float32(1e-6)
+_MARGIN = 1e-6
 
 
 class NeighborPath:
@@ -146,7 +147,7 @@ class NeighborPath:
         shares = votes.toarray() + np.float32(_PRIOR_WEIGHT) * expit(self.log_odds_)
         shares /= weights.sum(axis=1, keepdims=True) + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
-        return logit(np.clip(shares, _MARGIN, 1 - _MARGIN, out=shares))
+        return log_odds(shares, _MARGIN)
 
 
 def _steady_product(rows, columns):

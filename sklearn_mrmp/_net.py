@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from scipy.special import expit
 from skorch import NeuralNet
-from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
+from skorch.callbacks import Callback, EarlyStopping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
+from sklearn_mrmp._allocator import expect_large_blocks
 from sklearn_mrmp._batches import padded, prediction_batches, threads_pay
 from sklearn_mrmp._interrupt import is_early_stopping
 from sklearn_mrmp._runtime import run_in_threads
@@ -33,6 +34,12 @@ class MrMPNet(NeuralNet):
         y_true, weights = (part if part is None else part.to(logits.device) for part in y_true)
         v = label_embeddings if training else None
         return self.criterion_(logits, y_true, v, weights)
+
+    def _set_training(self, training=True):
+        """Switch between training and evaluation; skorch asks for every batch."""
+        for module in (self.module_, self.criterion_):
+            if module.training is not training:
+                module.train(training)
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -103,6 +110,7 @@ def predict_batches(predict, rows, n_decoded, d_inner, device):
     is_here = torch.is_autocast_enabled("cpu")
     if threads_pay(rows, n_decoded, d_inner, device) and not is_here:
         n_threads = torch.get_num_threads()
+        expect_large_blocks()
 
     def without_gradients(chosen):
         with torch.inference_mode():  # each thread has its own mode
@@ -184,6 +192,27 @@ class FiniteLoss(Callback):
             )
 
 
+class ShortGradients(Callback):
+    """Scale gradients down to a norm, as skorch's `GradientNormClipping` does, in few calls.
+
+    The same bits; small networks take as long for the calls as for the numbers.
+    """
+
+    def __init__(self, max_norm):
+        self.max_norm = max_norm
+
+    def on_grad_computed(self, net, **kwargs):
+        """Look at the gradients of a step."""
+        weights = [weight for group in net.optimizer_.param_groups for weight in group["params"]]
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+        factor = torch.clamp(self.max_norm / (norm + 1e-6), max=1.0)
+        if factor.device.type != "cpu":
+            torch._foreach_mul_(gradients, factor)  # without waiting for it
+        elif factor < 1:
+            torch._foreach_mul_(gradients, factor.item())
+
+
 class BatchProgress(Callback):
     """One progress bar over all batches of training, in a terminal or a notebook."""
 
@@ -241,7 +270,7 @@ def training_callbacks(*, lr, lr_schedule, n_epochs, n_batches, keeps_best, pati
     """
     callbacks = [
         ("finite_loss", FiniteLoss()),
-        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
+        ("clip", ShortGradients(_MAX_GRADIENT_NORM)),
     ]
     schedule = _schedule(lr, lr_schedule, n_epochs * n_batches)
     if schedule is not None:

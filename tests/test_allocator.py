@@ -1,4 +1,4 @@
-"""Memory kept between training steps: when it is, and that everything is given back."""
+"""Memory kept between training steps and prediction batches: when, and what is given back."""
 
 import os
 import subprocess
@@ -120,10 +120,33 @@ assert resident() < before + 2**24, "memory was not given back"
 """
 
 
+_EXPECTING = """
+import resource, sys
+import torch
+from sklearn_mrmp._allocator import expect_large_blocks, _glibc
+if _glibc() is None:
+    sys.exit(77)
+
+def faults_of_a_batch():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    layers = [torch.ones(2**21) for _ in range(5)]  # 40 MB, in blocks of 8
+    del layers
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults_of_a_batch()
+outside = faults_of_a_batch()
+expect_large_blocks()
+faults_of_a_batch()
+inside = faults_of_a_batch()
+assert inside < outside / 10, (inside, outside)
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux' counters")
-def test_steps_cause_no_page_faults_and_memory_comes_back():
+@pytest.mark.parametrize("probe", [_PROBE, _EXPECTING])
+def test_steps_cause_no_page_faults_and_memory_comes_back(probe):
     unset = {name: value for name, value in os.environ.items() if not is_setting_of_malloc(name)}
-    command = [sys.executable, "-c", _PROBE]
+    command = [sys.executable, "-c", probe]
     run = subprocess.run(command, capture_output=True, text=True, env=unset)
     if run.returncode == 77:
         pytest.skip("the C library is not glibc")

@@ -13,7 +13,7 @@ import torch
 from skorch.callbacks import Callback, EpochScoring
 
 from sklearn_mrmp import MrMPClassifier, _batches
-from sklearn_mrmp._net import label_embeddings
+from sklearn_mrmp._net import ShortGradients, label_embeddings
 from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp.nn import EagerAdamW, MrMPModule, model
 
@@ -187,3 +187,44 @@ def test_networks_of_very_many_labels_train_alike(related, monkeypatch, options)
     clf = MrMPClassifier(**options | {"relation_loss": 0.1})
     with torch.autocast("cpu", torch.bfloat16):
         assert np.isfinite(clf.fit(*related).history_[-1]["train_loss"])
+
+
+class OptimizerOf:
+    """What `ShortGradients` reads of a net."""
+
+    def __init__(self, weights):
+        self.optimizer_ = torch.optim.SGD(weights)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+def test_gradients_are_scaled_down_as_torch_does_it(scale):
+    torch.manual_seed(0)
+    ours, theirs = ([torch.nn.Parameter(torch.ones(n)) for n in (3, 100, 7)] for _ in range(2))
+    for weight, same in zip(ours, theirs, strict=True):
+        weight.grad = scale * torch.randn_like(weight)
+        same.grad = weight.grad.clone()
+    unused = torch.nn.Parameter(torch.ones(2))
+    ShortGradients(1.0).on_grad_computed(OptimizerOf([*ours, unused]))
+    torch.nn.utils.clip_grad_norm_(theirs, 1.0)
+    for weight, same in zip(ours, theirs, strict=True):
+        assert torch.equal(weight.grad, same.grad)
+    assert unused.grad is None
+
+
+def test_gradients_elsewhere_are_scaled_without_looking_at_them():
+    weight = torch.nn.Parameter(torch.ones(3, device="meta"))
+    weight.grad = torch.ones(3, device="meta")
+    ShortGradients(1.0).on_grad_computed(OptimizerOf([weight]))  # a meta tensor has no value
+    assert weight.grad.shape == (3,)
+
+
+def test_every_epoch_trains_with_dropout_and_is_judged_without(related):
+    seen = []
+
+    class Modes(Callback):
+        def on_batch_end(self, net, training=False, **kwargs):
+            seen.append((training, {module.training for module in net.module_.modules()}))
+
+    MrMPClassifier(d_model=8, max_epochs=2, callbacks=[Modes()], random_state=0).fit(*related)
+    assert {training for training, _ in seen} == {True, False}
+    assert all(modes == {training} for training, modes in seen)

@@ -74,8 +74,8 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     def _label_probabilities(self, X):
         """Return the probability of each label, (n_rows, n_labels), for some checked rows."""
 
-    def _decide_labels(self, P):
-        """0/1 decisions of a label matrix target from probabilities `P`; dense or sparse."""
+    def _decide_labels(self, P, X):
+        """0/1 decisions about rows `X` of probabilities `P`; dense or sparse."""
         return P >= 0.5
 
     def predict_proba(self, X):
@@ -123,7 +123,7 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         encoding = self._target_encoding
         if encoding.kind != "multilabel":
             return encoding.decode_scores(P)
-        return encoding.decode_labels(self._decide_labels(P))
+        return encoding.decode_labels(self._decide_labels(P, X))
 
     def score(self, X, y, sample_weight=None):
         """Accuracy; for a label matrix the share of rows whose labels are all right.

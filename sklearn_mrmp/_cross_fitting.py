@@ -15,6 +15,7 @@ from sklearn_mrmp._label_votes import label_shifts, vote_weights
 from sklearn_mrmp._model_fitting import n_epochs_done
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import torch_threads
+from sklearn_mrmp._seen_rows import SimilarRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,20 +31,24 @@ class CrossFit:
         Rows that `P` is for.
     P : ndarray of shape (n_rows, n_labels), float32
         Their probabilities by models that were not fitted on them.
+    similar : SimilarRows or None
+        The rows most similar to them among those that these models were fitted on.
     """
 
     model: LabelModel
     rows: np.ndarray
     P: np.ndarray
+    similar: SimilarRows | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """Networks of a fold, some of the rows it held out, and the votes for those, in blocks."""
+    """Networks of a fold, some of the rows it held out, the votes for those, and rows like them."""
 
     nets: list
     rows: np.ndarray
     evidence: list
+    similar: SimilarRows | None
 
 
 def cross_fit(fitting, X, Y, splits, learn_graph, *, most_entries, n_jobs=None):
@@ -103,8 +108,9 @@ def _train_fold(fitting, like, X, Y, split, n_rows, stage):
     model = fitting.with_paths(like.encoder, train, valid, like=like)
     fitting.train_members(model, train, valid, stage)
     chosen = evenly_spaced(len(split[1]), n_rows)
-    evidence = model.evidence(valid[0][chosen], valid[1][chosen])
-    return _Fold(model.nets, split[1][chosen], list(evidence))
+    X_held_out = valid[0][chosen]
+    evidence = list(model.evidence(X_held_out, valid[1][chosen]))
+    return _Fold(model.nets, split[1][chosen], evidence, model.similar_rows(X_held_out))
 
 
 def _train_alone(fitting, *job):
@@ -137,5 +143,8 @@ def _put_together(fitting, like, folds, X, Y):
         whole.weights = vote_weights([(v.shortlisted(), truth) for v, truth in evidence])
         whole.shifts = label_shifts(evidence, whole.weights, Y.shape[1])
     P = np.concatenate([whole.mixed(votes) for votes, _ in evidence])
+    similar = None
+    if whole.neighbors is not None:
+        similar = SimilarRows.concatenated([fold.similar for fold in folds])
     fitting.refit_paths(whole, X, Y)
-    return CrossFit(whole, np.concatenate([fold.rows for fold in folds]), P)
+    return CrossFit(whole, np.concatenate([fold.rows for fold in folds]), P, similar)

@@ -1,7 +1,7 @@
 """From probabilities to label sets: the rule that is best for each metric, fitted in one call.
 
-The rules live in `_threshold_rules`, `_expected_cut_rules`, `_expected_f1_rule` and
-`_label_set_rule`; this module knows which of them serves which metric, and nothing of any
+The rules live in `_threshold_rules`, `_expected_cut_rules`, `_expected_f1_rule`, `_label_set_rule`
+and `_seen_rows`; this module knows which of them serves which metric, and nothing of any
 classifier.
 """
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_mrmp._expected_cut_rules import MacroF1Rule, MicroF1Rule
 from sklearn_mrmp._expected_f1_rule import ExpectedF1Rule
 from sklearn_mrmp._label_set_rule import LabelSetF1Rule, LabelSetMarginalRule, LabelSetRule
+from sklearn_mrmp._seen_rows import SeenRowRule
 from sklearn_mrmp._threshold_rules import AtLeastOneRule, GlobalThresholdRule, TopKRule
 from sklearn_mrmp._threshold_sweep import METRICS
 from sklearn_mrmp._thresholds import check_labels, check_labels_and_scores, check_metrics
@@ -48,7 +49,14 @@ _NEED_LOGITS = (
 
 
 def fit_decision_rules(
-    Y_valid, P_valid, *, Y_train=None, decision="optimal", metrics=METRICS, from_logits=False
+    Y_valid,
+    P_valid,
+    *,
+    Y_train=None,
+    decision="optimal",
+    metrics=METRICS,
+    from_logits=False,
+    similar=None,
 ):
     """Fit the decision rule of each metric on validation rows.
 
@@ -79,6 +87,9 @@ def fit_decision_rules(
         Names of the metrics.
     from_logits : bool, default=False
         Whether scores are logits or margins (of `decision_function`) instead of probabilities.
+    similar : SimilarRows, default=None
+        Training rows similar to the validation rows. With them the optimal rule for ``"accuracy"``
+        may be a `SeenRowRule`, whose ``decide(P, similar)`` wants those of further rows.
 
     Returns
     -------
@@ -109,19 +120,30 @@ def fit_decision_rules(
         )
     Y, P = check_labels_and_scores(Y_valid, P_valid)
     Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
-    return {
-        name: _best_rule(DECISIONS[decision][name], name, from_logits, (Y, P, Y_train))
-        for name in metrics
-    }
+    rules, data = {}, (Y, P, Y_train)
+    for name in metrics:
+        rule, decided = _best_rule(DECISIONS[decision][name], name, from_logits, data)
+        if similar is not None and (decision, name) == ("optimal", "accuracy"):
+            decided = rule.decide(P) if decided is None else decided
+            rule = SeenRowRule.around(rule, decided, Y, P, similar)
+        rules[name] = rule
+    return rules
 
 
 def _best_rule(candidates, metric, from_logits, data):
-    """Fit the candidates and keep the best; a later one has to win by a standard error."""
-    best = None
+    """Fit the candidates and keep the best; a later one has to win by a standard error.
+
+    Returns the rule and, where it knows its validation rows, what it decides about them without
+    that knowledge.
+    """
+    best = best_decided = None
     margin = 0.25 / np.sqrt(len(data[0]))  # of the mean difference of two rules on these rows
     for candidate in candidates:
         options = {"from_logits": from_logits} if candidate in _NEED_LOGITS else {}
-        rule = candidate(metric=metric, **options).fit(*data)
+        rule = candidate(metric=metric, **options)
+        decided = rule.fit_decide(*data) if hasattr(rule, "fit_decide") else None
+        if decided is None:
+            rule.fit(*data)
         if best is None or rule.validation_score > best.validation_score + margin:
-            best = rule
-    return best
+            best, best_decided = rule, decided
+    return best, best_decided

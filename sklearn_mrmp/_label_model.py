@@ -159,6 +159,10 @@ class LabelModel:
         networks = self._mean_logits(rows, candidates)
         return Votes(networks, paths.linear, paths.neighbors, paths.log_odds, candidates)
 
+    def similar_rows(self, X):
+        """Return the training rows most similar to rows `X`; None if none are remembered."""
+        return None if self.neighbors is None else self.neighbors.similar_rows(self.encoder.bag(X))
+
     def _path_votes(self, bag):
         linear, neighbors = (
             None if path is None else path.logits(bag) for path in (self.linear, self.neighbors)

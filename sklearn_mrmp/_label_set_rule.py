@@ -44,6 +44,14 @@ class _LabelSetBase:
         self : object
             The fitted rule.
         """
+        self.fit_decide(Y_valid, P_valid, Y_train)
+        return self
+
+    def fit_decide(self, Y_valid, P_valid, Y_train=None):
+        """Fit, and return the decisions about the validation rows.
+
+        A row's own label set is not held against it: `decide` knows it from then on.
+        """
         Y, P = check_labels_and_scores(Y_valid, P_valid)
         Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
         Z = to_logits(P, self.from_logits)
@@ -51,7 +59,7 @@ class _LabelSetBase:
         self._tune(Y, validation_model, Z, own)
         decided = self._decide(validation_model, Z, own)
         self.validation_score = metric_value(Y, decided, self.metric)
-        return self
+        return decided
 
     def _tune(self, Y, model, Z, own):
         """Choose further constants on the validation rows."""

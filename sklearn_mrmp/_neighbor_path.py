@@ -14,6 +14,7 @@ from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
 from sklearn_mrmp._log_odds import log_odds
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import run_on_rows
+from sklearn_mrmp._seen_rows import SimilarRows
 from sklearn_mrmp._sparse_neighbors import smallest_columns
 
 _N_NEIGHBORS = 50
@@ -122,6 +123,18 @@ class NeighborPath:
 
         run_on_rows(fill, X.shape[0], max(self.labels_.shape))
         return Z
+
+    def similar_rows(self, X):
+        """Return the nearest of the remembered rows and their labels."""
+        k = min(_N_NEIGHBORS, self.labels_.shape[0])
+        similarities = np.empty((X.shape[0], k), dtype=np.float32)
+        nearest = np.empty((X.shape[0], k), dtype=np.intp)
+
+        def fill(rows):
+            similarities[rows], nearest[rows] = self._nearest(X[rows])
+
+        run_on_rows(fill, X.shape[0], self.labels_.shape[0])
+        return SimilarRows(similarities, nearest, self.labels_)
 
     def _nearest(self, X):
         """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""

@@ -12,6 +12,7 @@ from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._memory import DECISION_ENTRIES
 from sklearn_mrmp._parameters import DECISIONS
 from sklearn_mrmp._row_choice import evenly_spaced
+from sklearn_mrmp._seen_rows import SeenRowRule
 from sklearn_mrmp._thresholds import METRICS
 
 
@@ -25,7 +26,7 @@ def dense_part(Y):
     return None if Y is None else Y[rows_to_tune_on(*Y.shape)].toarray() > 0
 
 
-def tune_operating_points(Y, P, Y_others):
+def tune_operating_points(Y, P, Y_others, similar=None):
     """Fit the rules of all metrics and decisions.
 
     Parameters
@@ -36,6 +37,8 @@ def tune_operating_points(Y, P, Y_others):
         Their probabilities.
     Y_others : bool ndarray of shape (n_others, n_labels) or None
         Labels of the other training rows.
+    similar : SimilarRows, default=None
+        Training rows similar to these, seen by a model that was not fitted on them.
 
     Returns
     -------
@@ -45,14 +48,14 @@ def tune_operating_points(Y, P, Y_others):
         The best global cut of each metric.
     """
     rules = {
-        decision: fit_decision_rules(Y, P, Y_train=Y_others, decision=decision)
+        decision: fit_decision_rules(Y, P, Y_train=Y_others, decision=decision, similar=similar)
         for decision in DECISIONS
     }
     cuts = rules["threshold"]
     return rules, {metric: float(cuts[metric].threshold) for metric in METRICS}
 
 
-def decide(P, rules, threshold, decision):
+def decide(P, rules, threshold, decision, find_similar=None):
     """Label sets of probabilities at an operating point.
 
     Parameters
@@ -65,6 +68,8 @@ def decide(P, rules, threshold, decision):
         A cut, or the metric to be good at.
     decision : str
         Which of the rules of a metric.
+    find_similar : callable, default=None
+        Returns `SimilarRows`; called when a rule wants them.
 
     Returns
     -------
@@ -77,4 +82,7 @@ def decide(P, rules, threshold, decision):
             f"threshold={threshold!r} is not a metric; use a probability or one of "
             f"{', '.join(METRICS)}."
         )
-    return rules[decision][threshold].decide(P)
+    rule = rules[decision][threshold]
+    if isinstance(rule, SeenRowRule) and find_similar is not None:
+        return rule.decide(P, find_similar())
+    return rule.decide(P)

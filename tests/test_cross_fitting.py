@@ -77,9 +77,9 @@ def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, monkeypatc
 def test_labels_are_as_likely_out_of_fold_as_they_are(related, monkeypatch):
     seen = []
 
-    def spy(Y, P, Y_others):
+    def spy(Y, P, Y_others, similar):
         seen.append(np.abs(P.mean(axis=0) - Y.mean(axis=0)).max())
-        return tune_operating_points(Y, P, Y_others)
+        return tune_operating_points(Y, P, Y_others, similar)
 
     monkeypatch.setattr("sklearn_mrmp._mrmp.tune_operating_points", spy)
     plain = {**TINY, "cv": 3, "label_sets": False}

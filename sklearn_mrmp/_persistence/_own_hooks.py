@@ -201,6 +201,14 @@ def complete_label_sets(model):
     require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
 
 
+def complete_seen_row_rule(rule):
+    """Check the parts of a rule for rows seen before."""
+    is_rule = type(rule.rule).__name__ in ("LabelSetRule", "GlobalThresholdRule")
+    require(is_rule, "a rule for rows not seen before")
+    is_cut = isinstance(rule.min_similarity, float) and 0 < rule.min_similarity <= 1
+    require(is_cut and isinstance(rule.validation_score, float), "similarity of rows")
+
+
 def complete_label_set_vote(vote):
     """Check the parts of a vote of label sets."""
     require(type(vote.model) is LabelSetModel, "label sets of a vote")

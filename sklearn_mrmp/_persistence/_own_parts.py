@@ -143,6 +143,7 @@ OWN_PARTS = (
         {"model_": "LabelSetModel", "threshold": _NUMBER, **_SCORE},
     ),
     Part("sklearn_mrmp._label_set_model:LabelSetModel", complete=hooks.complete_label_sets),
+    Part("sklearn_mrmp._seen_rows:SeenRowRule", complete=hooks.complete_seen_row_rule),
     # Baselines
     Part(
         "sklearn_mrmp._mlknn:MLKNNClassifier",

@@ -1,0 +1,173 @@
+"""Rows seen before: whose labels they get, when, and that the classifier gives them."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_mrmp import MrMPClassifier, _neighbor_path
+from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._seen_rows import SeenRowRule, SimilarRows
+
+LABELS = sp.csr_array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
+
+
+def similar_rows(similarities, rows, labels=LABELS):
+    return SimilarRows(np.asarray(similarities, dtype=np.float32), np.asarray(rows), labels)
+
+
+def labels_of(similar, P, min_similarity=0.9):
+    found, labels = similar.most_probable_labels(np.asarray(P), min_similarity)
+    return found.tolist(), labels.toarray().tolist()
+
+
+def test_of_several_similar_rows_the_most_probable_labels_count():
+    similar = similar_rows([[1.0, 0.95, 0.5]], [[1, 0, 3]])
+    assert labels_of(similar, [[0.9, 0.6, 0.7]]) == ([0], [[1, 0, 1]])
+    assert labels_of(similar, [[0.1, 0.6, 0.7]]) == ([0], [[0, 1, 0]])
+
+
+def test_rows_that_are_less_similar_have_no_say():
+    similar = similar_rows([[0.95, 0.89, 0.1]], [[1, 0, 3]])
+    assert labels_of(similar, [[0.9, 0.1, 0.9]]) == ([0], [[0, 1, 0]])
+
+
+def test_no_labels_are_a_label_set_as_well():
+    similar = similar_rows([[1.0, 1.0]], [[0, 2]])
+    assert labels_of(similar, [[0.2, 0.3, 0.4]]) == ([0], [[0, 0, 0]])
+
+
+def test_of_equally_probable_sets_the_more_similar_row_counts():
+    similar = similar_rows([[1.0, 0.99]], [[1, 0]])
+    assert labels_of(similar, np.full((1, 3), 0.5)) == ([0], [[0, 1, 0]])
+
+
+def test_rows_without_a_similar_one_are_left_alone():
+    similar = similar_rows([[0.5, 0.4], [0.9, 0.2], [0.3, 0.1]], [[0, 1], [1, 0], [2, 3]])
+    assert labels_of(similar, np.full((3, 3), 0.5), 0.85) == ([1], [[0, 1, 0]])
+    assert labels_of(similar, np.full((3, 3), 0.5), 0.95) == ([], [])
+
+
+def test_parts_keep_their_own_training_rows():
+    first = similar_rows([[1.0, 0.9]], [[1, 0]])
+    second = similar_rows([[1.0]], [[0]], sp.csr_array([[1, 1, 0]]))
+    both = SimilarRows.concatenated([first, second])
+    assert both.similarities.shape == (2, 1)
+    assert labels_of(both, np.full((2, 3), 0.5)) == ([0, 1], [[0, 1, 0], [1, 1, 0]])
+
+
+class Nothing:
+    """A rule that predicts no label."""
+
+    def decide(self, P):
+        return np.zeros(P.shape, dtype=bool)
+
+
+def copies(n_right, n_wrong, similarity=1.0):
+    """Rows whose labels an identical row had, or had not; predicting nothing is wrong or right."""
+    Y = np.zeros((n_right + n_wrong + 10, 2), dtype=bool)
+    Y[:n_right, 0] = True
+    similarities = np.full((len(Y), 1), similarity)
+    similarities[n_right + n_wrong :] = 0.1
+    labels = sp.csr_array([[1.0, 0.0]])
+    return Y, similar_rows(similarities, np.zeros((len(Y), 1), dtype=int), labels)
+
+
+def rule_around(Y, similar):
+    P = np.full(Y.shape, 0.5)
+    nothing = Nothing()
+    return nothing, SeenRowRule.around(nothing, nothing.decide(P), Y, P, similar)
+
+
+@pytest.mark.parametrize(
+    ("n_right", "n_wrong", "is_clear"), [(0, 0, False), (1, 0, False), (2, 0, True), (6, 4, False)]
+)
+def test_copying_has_to_be_clearly_better(n_right, n_wrong, is_clear):
+    Y, similar = copies(n_right, n_wrong)
+    inner, rule = rule_around(Y, similar)
+    assert isinstance(rule, SeenRowRule) == is_clear
+    if not is_clear:
+        assert rule is inner
+
+
+@pytest.mark.parametrize(("similarity", "expected"), [(1.0, 0.99), (0.96, 0.95), (0.85, 0.8)])
+def test_the_most_careful_similarity_that_does_is_taken(similarity, expected):
+    Y, similar = copies(9, 1, similarity)
+    _, rule = rule_around(Y, similar)
+    assert rule.min_similarity == expected
+    decided = rule.decide(np.full(Y.shape, 0.5), similar)
+    assert rule.validation_score == (decided == Y).all(axis=1).mean() == 19 / 20
+
+
+def test_without_similar_rows_the_other_rule_decides():
+    Y, similar = copies(9, 1)
+    _, rule = rule_around(Y, similar)
+    assert not rule.decide(np.full(Y.shape, 0.5)).any()
+
+
+def test_a_rule_that_has_seen_the_validation_rows_is_not_believed():
+    """Each row has a set of its own: a model of label sets knows it, but only from that row."""
+    rng = np.random.default_rng(0)
+    Y = rng.random((60, 20)) < 0.3
+    P = 0.3 + 0.2 * Y + rng.uniform(0, 0.35, size=Y.shape)
+    # Every third row was seen before.
+    rows = np.arange(60)[:, None]
+    similar = SimilarRows(np.where(rows % 3, 0.1, 1.0), rows, sp.csr_array(Y.astype(float)))
+    with_rows = fit_decision_rules(Y, P, metrics=("accuracy",), similar=similar)["accuracy"]
+    assert isinstance(with_rows, SeenRowRule)
+    assert with_rows.validation_score == pytest.approx(20 / 60, abs=0.1)
+    knowing = fit_decision_rules(Y, P, metrics=("accuracy",), decision="label_sets")["accuracy"]
+    assert (knowing.decide(P) == Y).all(axis=1).mean() > 0.5
+
+
+@pytest.fixture(scope="module")
+def doubled():
+    """Rows that occur twice, with labels that do not follow from them otherwise."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((100, 60)) < 0.15) * 1.0)
+    Y = sp.csr_array((rng.random((100, 6)) < 0.4) * 1)
+    return sp.csr_array(sp.vstack([X, X])), sp.csr_array(sp.vstack([Y, Y]))
+
+
+@pytest.fixture(scope="module", params=[{"cv": 2}, {"validation_fraction": 0.2}])
+def fitted(request, doubled):
+    """Fit so that all fifty neighbours count the same, and outvote the one that matters."""
+    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, **request.param}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_neighbor_path, "_POWERS", (0.1,))
+        return MrMPClassifier(**settings).fit(*doubled)
+
+
+def test_rows_seen_before_get_their_labels(fitted, doubled):
+    X, Y = doubled
+    assert isinstance(fitted.decision_rules_["optimal"]["accuracy"], SeenRowRule)
+    predicted = fitted.set_params(threshold="accuracy").predict(X)
+    np.testing.assert_array_equal(predicted.toarray(), Y.toarray())
+    np.testing.assert_array_equal(fitted.predict(X[:3]).toarray(), Y[:3].toarray())
+
+
+def test_other_decisions_do_not_look_for_rows(fitted, doubled, monkeypatch):
+    def fail(self, X):
+        raise AssertionError("nobody asked for similar rows")
+
+    monkeypatch.setattr(type(fitted._model), "similar_rows", fail)
+    settings = (("f1_micro", "optimal"), (0.5, "optimal"), ("accuracy", "threshold"))
+    for threshold, decision in settings:
+        clone = copy.copy(fitted).set_params(threshold=threshold, decision=decision)
+        clone.predict(doubled[0][:5])
+
+
+def test_model_files_know_the_rule(fitted, doubled, tmp_path):
+    fitted.set_params(threshold="accuracy")
+    fitted.save(tmp_path / "model.mrmp")
+    loaded = MrMPClassifier.load(tmp_path / "model.mrmp")
+    X = doubled[0]
+    np.testing.assert_array_equal(loaded.predict(X).toarray(), fitted.predict(X).toarray())
+
+
+def test_without_neighbours_nothing_is_remembered(doubled):
+    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, "neighbor_path": False}
+    clf = MrMPClassifier(**settings, threshold="accuracy").fit(*doubled)
+    assert not isinstance(clf.decision_rules_["optimal"]["accuracy"], SeenRowRule)
+    assert clf.predict(doubled[0]).shape == (200, 6)

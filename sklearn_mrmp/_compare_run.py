@@ -11,6 +11,7 @@ import warnings
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, f1_score
@@ -21,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_scores import choose_response_method, label_scores
+from sklearn_mrmp._seen_rows import SeenRowRule
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,10 @@ def _measure(protocol, estimator, seed):
     else:
         rules = _tuned_rules(protocol, estimator, *held_out)
     return {
-        "scores": {name: _score(protocol, rules[name], P_test) for name in protocol.decisions},
+        "scores": {
+            name: _scores(protocol, estimator, name, rules[name], P_test)
+            for name in protocol.decisions
+        },
         "fit_time": fit_time,
         "predict_time": predict_time,
         "peak_memory": peak,
@@ -200,12 +205,17 @@ def label_probabilities(estimator, X, n_labels):
     return scores if method == "predict_proba" else expit(scores)
 
 
-def _score(protocol, rules, P_test):
+def _scores(protocol, estimator, decision, rules, P_test):
     """Test scores of the rules of one decision, each tuned for its metric."""
-    return {
-        metric: score(protocol.Y_test, rules[metric].decide(P_test).astype(np.int32), metric)
-        for metric in protocol.metrics
-    }
+    scores = {}
+    for metric in protocol.metrics:
+        if isinstance(rules[metric], SeenRowRule):  # looks at the rows themselves
+            _last_step(estimator).set_params(threshold=metric, decision=decision)
+            Y_pred = sp.csr_array(estimator.predict(protocol.X_test)).toarray()
+        else:
+            Y_pred = rules[metric].decide(P_test)
+        scores[metric] = score(protocol.Y_test, Y_pred.astype(np.int32), metric)
+    return scores
 
 
 def score(Y_true, Y_pred, metric):

@@ -49,14 +49,7 @@ _NEED_LOGITS = (
 
 
 def fit_decision_rules(
-    Y_valid,
-    P_valid,
-    *,
-    Y_train=None,
-    decision="optimal",
-    metrics=METRICS,
-    from_logits=False,
-    similar=None,
+    Y_valid, P_valid, *, Y_train=None, decision="optimal", metrics=METRICS, from_logits=False
 ):
     """Fit the decision rule of each metric on validation rows.
 
@@ -87,9 +80,6 @@ def fit_decision_rules(
         Names of the metrics.
     from_logits : bool, default=False
         Whether scores are logits or margins (of `decision_function`) instead of probabilities.
-    similar : SimilarRows, default=None
-        Training rows similar to the validation rows. With them the optimal rule for ``"accuracy"``
-        may be a `SeenRowRule`, whose ``decide(P, similar)`` wants those of further rows.
 
     Returns
     -------
@@ -120,14 +110,33 @@ def fit_decision_rules(
         )
     Y, P = check_labels_and_scores(Y_valid, P_valid)
     Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
-    rules, data = {}, (Y, P, Y_train)
-    for name in metrics:
-        rule, decided = _best_rule(DECISIONS[decision][name], name, from_logits, data)
-        if similar is not None and (decision, name) == ("optimal", "accuracy"):
-            decided = rule.decide(P) if decided is None else decided
-            rule = SeenRowRule.around(rule, decided, Y, P, similar)
-        rules[name] = rule
-    return rules
+    return {
+        name: _best_rule(DECISIONS[decision][name], name, from_logits, (Y, P, Y_train))[0]
+        for name in metrics
+    }
+
+
+def fit_accuracy_rule(Y, P, Y_train, similar):
+    """Fit the optimal rule for subset accuracy where rows similar to the validation rows are known.
+
+    Parameters
+    ----------
+    Y : bool ndarray of shape (n_valid, n_labels)
+        Labels of the validation rows.
+    P : ndarray of shape (n_valid, n_labels)
+        Their probabilities.
+    Y_train : bool ndarray of shape (n_train, n_labels) or None
+        Labels of the other training rows.
+    similar : SimilarRows
+        Training rows similar to the validation rows.
+
+    Returns
+    -------
+    rule : SeenRowRule, whose ``decide(P, similar)`` wants similar rows, or one without that need
+    """
+    rule, decided = _best_rule(_OPTIMAL["accuracy"], "accuracy", False, (Y, P, Y_train))
+    decided = rule.decide(P) if decided is None else decided
+    return SeenRowRule.around(rule, decided, Y, P, similar)
 
 
 def _best_rule(candidates, metric, from_logits, data):

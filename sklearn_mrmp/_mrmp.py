@@ -162,7 +162,8 @@ class MrMPClassifier(BaseMultilabelClassifier):
     thresholds_ : dict of str to float
         Best global cut per metric on the held-out rows.
     decision_rules_ : dict of str to dict
-        For each `decision`, the fitted rule per metric.
+        For each `decision`, the fitted rule per metric. That for ``"accuracy"`` may want to know
+        which training rows are similar to a row; `predict` tells it.
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict

@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp._decision_rules import fit_accuracy_rule, fit_decision_rules
 from sklearn_mrmp._memory import DECISION_ENTRIES
 from sklearn_mrmp._parameters import DECISIONS
 from sklearn_mrmp._row_choice import evenly_spaced
@@ -47,10 +47,14 @@ def tune_operating_points(Y, P, Y_others, similar=None):
     thresholds : dict of str to float
         The best global cut of each metric.
     """
-    rules = {
-        decision: fit_decision_rules(Y, P, Y_train=Y_others, decision=decision, similar=similar)
-        for decision in DECISIONS
-    }
+    rules = {}
+    for decision in DECISIONS:
+        fitted, metrics = {}, METRICS
+        if decision == "optimal" and similar is not None:
+            fitted["accuracy"] = fit_accuracy_rule(Y, P, Y_others, similar)
+            metrics = [metric for metric in METRICS if metric != "accuracy"]
+        options = {"Y_train": Y_others, "decision": decision, "metrics": metrics}
+        rules[decision] = fitted | fit_decision_rules(Y, P, **options)
     cuts = rules["threshold"]
     return rules, {metric: float(cuts[metric].threshold) for metric in METRICS}
 

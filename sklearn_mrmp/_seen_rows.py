@@ -135,7 +135,7 @@ class SeenRowRule:
             n_changed = np.count_nonzero(is_right != was_right[found])
             gain = np.count_nonzero(is_right) - np.count_nonzero(was_right[found])
             if gain > best_gain and gain**2 >= _CLEAR_GAIN * n_changed:
-                score = (np.count_nonzero(was_right) + gain) / len(Y)
+                score = float((np.count_nonzero(was_right) + gain) / len(Y))
                 best, best_gain = cls(rule, min_similarity, score), gain
         return best
 

@@ -5,9 +5,12 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
-from sklearn_mrmp import MrMPClassifier, _neighbor_path
-from sklearn_mrmp._decision_rules import fit_decision_rules
+from sklearn_mrmp import MrMPClassifier, _neighbor_path, compare_classifiers
+from sklearn_mrmp._decision_rules import fit_accuracy_rule, fit_decision_rules
+from sklearn_mrmp._label_set_rule import LabelSetRule
 from sklearn_mrmp._seen_rows import SeenRowRule, SimilarRows
 
 LABELS = sp.csr_array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
@@ -109,14 +112,15 @@ def test_without_similar_rows_the_other_rule_decides():
 def test_a_rule_that_has_seen_the_validation_rows_is_not_believed():
     """Each row has a set of its own: a model of label sets knows it, but only from that row."""
     rng = np.random.default_rng(0)
-    Y = rng.random((60, 20)) < 0.3
-    P = 0.3 + 0.2 * Y + rng.uniform(0, 0.35, size=Y.shape)
+    Y = rng.random((60, 40)) < 0.3
+    P = 0.3 + 0.1 * Y + rng.uniform(0, 0.35, size=Y.shape)
     # Every third row was seen before.
     rows = np.arange(60)[:, None]
     similar = SimilarRows(np.where(rows % 3, 0.1, 1.0), rows, sp.csr_array(Y.astype(float)))
-    with_rows = fit_decision_rules(Y, P, metrics=("accuracy",), similar=similar)["accuracy"]
+    with_rows = fit_accuracy_rule(Y, P, None, similar)
     assert isinstance(with_rows, SeenRowRule)
-    assert with_rows.validation_score == pytest.approx(20 / 60, abs=0.1)
+    assert isinstance(with_rows.rule, LabelSetRule)
+    assert with_rows.validation_score == 20 / 60
     knowing = fit_decision_rules(Y, P, metrics=("accuracy",), decision="label_sets")["accuracy"]
     assert (knowing.decide(P) == Y).all(axis=1).mean() > 0.5
 
@@ -164,6 +168,16 @@ def test_model_files_know_the_rule(fitted, doubled, tmp_path):
     loaded = MrMPClassifier.load(tmp_path / "model.mrmp")
     X = doubled[0]
     np.testing.assert_array_equal(loaded.predict(X).toarray(), fitted.predict(X).toarray())
+
+
+def test_comparisons_let_a_cross_fitted_classifier_look_at_rows(doubled, monkeypatch):
+    monkeypatch.setattr(_neighbor_path, "_POWERS", (0.1,))
+    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, "cv": 2}
+    methods = {"mrmp": make_pipeline(MaxAbsScaler(), MrMPClassifier(**settings))}
+    X, Y = doubled
+    run = compare_classifiers(methods, X, Y, X[:50], Y[:50], seeds=[0], isolate=False).runs[0]
+    assert run.scores["optimal"]["accuracy"] == 1.0
+    assert run.scores["threshold"]["accuracy"] < 1.0
 
 
 def test_without_neighbours_nothing_is_remembered(doubled):

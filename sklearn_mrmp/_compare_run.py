@@ -11,7 +11,6 @@ import warnings
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, f1_score
@@ -22,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_scores import choose_response_method, label_scores
+from sklearn_mrmp._operating_points import predicted_at
 from sklearn_mrmp._seen_rows import SeenRowRule
 
 
@@ -210,8 +210,7 @@ def _scores(protocol, estimator, decision, rules, P_test):
     scores = {}
     for metric in protocol.metrics:
         if isinstance(rules[metric], SeenRowRule):  # looks at the rows themselves
-            _last_step(estimator).set_params(threshold=metric, decision=decision)
-            Y_pred = sp.csr_array(estimator.predict(protocol.X_test)).toarray()
+            Y_pred = predicted_at(estimator, protocol.X_test, metric, decision)
         else:
             Y_pred = rules[metric].decide(P_test)
         scores[metric] = score(protocol.Y_test, Y_pred.astype(np.int32), metric)

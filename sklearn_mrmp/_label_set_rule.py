@@ -50,7 +50,7 @@ class _LabelSetBase:
     def fit_decide(self, Y_valid, P_valid, Y_train=None):
         """Fit, and return the decisions about the validation rows.
 
-        A row's own label set is not held against it: `decide` knows it from then on.
+        A row's own label set does not count for it here; `decide` knows it from then on.
         """
         Y, P = check_labels_and_scores(Y_valid, P_valid)
         Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")

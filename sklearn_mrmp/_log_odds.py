@@ -13,14 +13,14 @@ def log_odds(P, margin):
 
     Parameters
     ----------
-    P : ndarray of float
-        Probabilities.
+    P : ndarray
+        Probabilities; other numbers than float32 and float64 are taken as the latter.
     margin : float
         Smaller ones count as this one, and larger ones than 1 minus it as that.
 
     Returns
     -------
-    Z : ndarray of the shape and dtype of `P`
+    Z : ndarray of the shape of `P`, float32 or float64
 
     Examples
     --------
@@ -28,6 +28,8 @@ def log_odds(P, margin):
     >>> log_odds(np.array([0.0, 0.5, 0.75]), margin=1e-3).round(2)
     array([-6.91,  0.  ,  1.1 ])
     """
+    if P.dtype not in (np.float32, np.float64):
+        P = P.astype(np.float64)
     margin = P.dtype.type(margin)
     inside = np.clip(P, margin, 1 - margin)
     against = 1 - inside
@@ -35,8 +37,8 @@ def log_odds(P, margin):
     return np.log(against, out=against)
 
 
-# Powers above this one have no place in float32; the probability is zero for it, too.
-_LARGEST_POWER = 88.0
+# The largest power whose inverse float32 can hold with all its digits; odds beyond count as that.
+_LARGEST_POWER = 87.0
 
 
 def to_probabilities(Z):
@@ -59,7 +61,7 @@ def to_probabilities(Z):
     array([0.  , 0.5 , 0.75])
     """
     np.negative(Z, out=Z)
-    np.minimum(Z, Z.dtype.type(_LARGEST_POWER), out=Z)
+    np.clip(Z, -_LARGEST_POWER, _LARGEST_POWER, out=Z)
     np.exp(Z, out=Z)
     Z += 1
     return np.reciprocal(Z, out=Z)

@@ -387,8 +387,13 @@ class MrMPClassifier(BaseMultilabelClassifier):
             self._keep(fitting.fit(train, valid))
             chosen = rows_to_tune_on(*valid[1].shape)
             P = self._model.block_probabilities(valid[0][chosen], Y.shape[1])
-            similar = self._model.similar_rows(valid[0][chosen])
-            self._tune_decisions(valid[1][chosen], P, train[1], similar, X_val is not None)
+            self._tune_decisions(
+                valid[1][chosen],
+                P,
+                train[1],
+                lambda: self._model.similar_rows(valid[0][chosen]),
+                forget_held_out=X_val is not None,
+            )
             if X_val is None:
                 self._use_all_rows(fitting, X, Y)
         return self
@@ -407,7 +412,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
         self._keep(result.model, depth=6)
         others = np.setdiff1d(np.arange(Y.shape[0]), result.rows)
         Y_others = Y[others] if len(others) else None
-        self._tune_decisions(Y[result.rows], result.P, Y_others, result.similar)
+        self._tune_decisions(Y[result.rows], result.P, Y_others, lambda: result.similar)
         return self
 
     def _keep(self, model, depth=5):
@@ -468,7 +473,7 @@ class MrMPClassifier(BaseMultilabelClassifier):
             )
         warnings.warn(message, stacklevel=depth)
 
-    def _tune_decisions(self, Y, P, Y_others, similar, forget_held_out=False):
+    def _tune_decisions(self, Y, P, Y_others, find_similar, forget_held_out=False):
         """Fit the rules of all four metrics, so that `set_params` can switch between them."""
         self.thresholds_, self.decision_rules_ = {}, {}
         if self._target_encoding.kind != "multilabel":
@@ -476,7 +481,9 @@ class MrMPClassifier(BaseMultilabelClassifier):
         Y, Y_others = Y.toarray() > 0, dense_part(Y_others)
         if self.label_sets:
             self._model.sets, P = LabelSetVote.fit(Y, P, Y_others, forget_held_out=forget_held_out)
-        self.decision_rules_, self.thresholds_ = tune_operating_points(Y, P, Y_others, similar)
+        self.decision_rules_, self.thresholds_ = tune_operating_points(
+            Y, P, Y_others, find_similar()
+        )
 
     @property
     def _tunes_on_all_rows(self):

@@ -18,6 +18,8 @@ from sklearn_mrmp._seen_rows import SimilarRows
 from sklearn_mrmp._sparse_neighbors import smallest_columns
 
 _N_NEIGHBORS = 50
+# Of these so many are told to who asks for similar rows.
+_N_SIMILAR = 16
 # How much more the nearest rows count; held-out rows choose.
 _POWERS = (2.0, 4.0, 8.0, 16.0)
 # The frequency of a label counts like one more neighbour of this similarity.
@@ -126,12 +128,13 @@ class NeighborPath:
 
     def similar_rows(self, X):
         """Return the nearest of the remembered rows and their labels."""
-        k = min(_N_NEIGHBORS, self.labels_.shape[0])
+        k = min(_N_SIMILAR, self.labels_.shape[0])
         similarities = np.empty((X.shape[0], k), dtype=np.float32)
-        nearest = np.empty((X.shape[0], k), dtype=np.intp)
+        nearest = np.empty((X.shape[0], k), dtype=np.int32)
 
         def fill(rows):
-            similarities[rows], nearest[rows] = self._nearest(X[rows])
+            found = self._nearest(X[rows])
+            similarities[rows], nearest[rows] = (part[:, :k] for part in found)
 
         run_on_rows(fill, X.shape[0], self.labels_.shape[0])
         return SimilarRows(similarities, nearest, self.labels_)

@@ -37,9 +37,9 @@ class MrMPNet(NeuralNet):
 
     def _set_training(self, training=True):
         """Switch between training and evaluation; skorch asks for every batch."""
-        for module in (self.module_, self.criterion_):
-            if module.training is not training:
-                module.train(training)
+        for root in (self.module_, self.criterion_):
+            if any(module.training is not training for module in root.modules()):
+                root.train(training)
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -205,11 +205,13 @@ class ShortGradients(Callback):
         """Look at the gradients of a step."""
         weights = [weight for group in net.optimizer_.param_groups for weight in group["params"]]
         gradients = [weight.grad for weight in weights if weight.grad is not None]
+        if not gradients:
+            return
         norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         factor = torch.clamp(self.max_norm / (norm + 1e-6), max=1.0)
         if factor.device.type != "cpu":
             torch._foreach_mul_(gradients, factor)  # without waiting for it
-        elif factor < 1:
+        elif not factor >= 1:  # also when it is not a number: the loss will tell
             torch._foreach_mul_(gradients, factor.item())
 
 

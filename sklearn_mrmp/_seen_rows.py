@@ -14,9 +14,11 @@ from sklearn_mrmp._log_odds import log_odds
 
 # Similarities tried, the most careful one first.
 _SIMILARITIES = (0.99, 0.95, 0.9, 0.8)
-# More rows have to turn right than wrong: by so many standard deviations of chance, squared. Two
+# More rows have to turn right than wrong: by so many standard deviations of chance, squared. Four
 # rows against none will do.
-_CLEAR_GAIN = 2.0
+_CLEAR_GAIN = 4.0
+# Pairs of similar rows that are looked at together.
+_PAIRS_AT_ONCE = 2**16
 _MARGIN = 1e-6
 
 
@@ -77,6 +79,15 @@ class SimilarRows:
             0/1 labels for these.
         """
         found = np.flatnonzero(self.similarities[:, 0] >= min_similarity)
+        size = max(1, _PAIRS_AT_ONCE // self.rows.shape[1])
+        best = [
+            self._most_probable_rows(found[start : start + size], P, min_similarity)
+            for start in range(0, len(found), size)
+        ]
+        return found, self.labels[np.concatenate([np.empty(0, dtype=np.intp), *best])]
+
+    def _most_probable_rows(self, found, P, min_similarity):
+        """Which rows of `labels` have the most probable labels for some rows that were found."""
         is_similar, rows = self.similarities[found] >= min_similarity, self.rows[found]
         pairs = np.nonzero(is_similar)
         candidates, Z = self.labels[rows[pairs]], log_odds(P[found], _MARGIN)
@@ -86,8 +97,7 @@ class SimilarRows:
         scores = np.full(rows.shape, -np.inf)
         owners = np.repeat(np.arange(len(sizes)), sizes)
         scores[pairs] = np.bincount(owners, weights=odds, minlength=len(sizes))
-        best = rows[np.arange(len(found)), scores.argmax(axis=1)]
-        return found, self.labels[best]
+        return rows[np.arange(len(found)), scores.argmax(axis=1)]
 
 
 @dataclass(eq=False)

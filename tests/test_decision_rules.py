@@ -94,6 +94,15 @@ def test_label_set_rule_predicts_only_sets_that_were_seen():
     assert {tuple(row) for row in rule.decide(related_labels(200, seed=1)[1]).astype(int)} <= seen
 
 
+@pytest.mark.parametrize("rule", [LabelSetRule, LabelSetF1Rule, LabelSetMarginalRule])
+@pytest.mark.parametrize("scores", [[[1, 1, 0, 0, 0]], np.array([[1, 1, 0, 0, 0]], dtype=bool)])
+def test_certain_scores_of_any_type_can_be_decided(rule, scores):
+    Y, P = related_labels(100)
+    fitted = rule().fit(Y, P)
+    decided = fitted.decide(np.array([[1.0, 1.0, 0.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(fitted.decide(scores), decided)
+
+
 def test_rules_for_related_labels_beat_the_threshold_on_fresh_rows():
     Y, P = related_labels(200)
     Y_test, P_test = related_labels(1000, seed=1)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._label_model import LabelModel
+from sklearn_mrmp._label_votes import Votes
 
 TINY = {"d_model": 8, "n_heads": 2, "max_epochs": 2, "batch_size": 16, "random_state": 0}
 
@@ -62,6 +63,13 @@ def test_members_are_averaged_in_logits(truth):
     Z, _, _ = truth
     P = LabelModel(Rows(), [Logits(Z), Logits(-Z)]).probabilities(X)
     np.testing.assert_allclose(P, 0.5)
+
+
+def test_votes_stay_as_they_are():
+    networks = np.float32([[1.0, -1.0]])
+    votes = Votes(networks.copy())
+    LabelModel(encoder=None, nets=[]).mixed(votes)
+    np.testing.assert_array_equal(votes.networks, networks)
 
 
 def test_probabilities_stay_inside_zero_and_one():

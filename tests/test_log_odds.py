@@ -29,7 +29,7 @@ def test_certainty_is_finite(dtype):
 @KINDS
 def test_any_odds_are_a_probability(dtype):
     Z = np.array([-np.inf, -1e30, -90, 0, 90, 1e30, np.inf], dtype=dtype)
-    with np.errstate(all="raise", under="ignore"):
+    with np.errstate(all="raise"):
         P = to_probabilities(Z)
     assert P is Z
     np.testing.assert_allclose(P, [0, 0, 0, 0.5, 1, 1, 1], atol=1e-37)
@@ -42,3 +42,9 @@ def test_bits_do_not_depend_on_the_place_in_the_array(function):
     for size in (1, 5, 16, 33):
         pieces = [function(P[start : start + size].copy()) for start in range(0, len(P), size)]
         np.testing.assert_array_equal(np.concatenate(pieces), whole)
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.float16])
+def test_other_numbers_are_probabilities_too(dtype):
+    Z = log_odds(np.array([0, 1], dtype=dtype), margin=1e-6)
+    np.testing.assert_allclose(Z, logit([1e-6, 1 - 1e-6]), rtol=1e-9)

@@ -196,26 +196,35 @@ class OptimizerOf:
         self.optimizer_ = torch.optim.SGD(weights)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0, np.inf, np.nan])
 def test_gradients_are_scaled_down_as_torch_does_it(scale):
     torch.manual_seed(0)
     ours, theirs = ([torch.nn.Parameter(torch.ones(n)) for n in (3, 100, 7)] for _ in range(2))
     for weight, same in zip(ours, theirs, strict=True):
-        weight.grad = scale * torch.randn_like(weight)
+        weight.grad = torch.randn_like(weight)
+        weight.grad[0] *= scale
         same.grad = weight.grad.clone()
     unused = torch.nn.Parameter(torch.ones(2))
     ShortGradients(1.0).on_grad_computed(OptimizerOf([*ours, unused]))
     torch.nn.utils.clip_grad_norm_(theirs, 1.0)
     for weight, same in zip(ours, theirs, strict=True):
-        assert torch.equal(weight.grad, same.grad)
+        np.testing.assert_array_equal(weight.grad, same.grad)
     assert unused.grad is None
 
 
-def test_gradients_elsewhere_are_scaled_without_looking_at_them():
+def test_gradients_elsewhere_are_scaled_without_looking_at_them(monkeypatch):
+    scaled = []
+    monkeypatch.setattr(torch, "_foreach_mul_", lambda *arguments: scaled.append(arguments))
     weight = torch.nn.Parameter(torch.ones(3, device="meta"))
     weight.grad = torch.ones(3, device="meta")
     ShortGradients(1.0).on_grad_computed(OptimizerOf([weight]))  # a meta tensor has no value
-    assert weight.grad.shape == (3,)
+    ((gradients, factor),) = scaled
+    assert gradients[0] is weight.grad
+    assert factor.device.type == "meta"
+
+
+def test_no_gradients_are_short_enough():
+    ShortGradients(1.0).on_grad_computed(OptimizerOf([torch.nn.Parameter(torch.ones(2))]))
 
 
 def test_every_epoch_trains_with_dropout_and_is_judged_without(related):
@@ -223,8 +232,23 @@ def test_every_epoch_trains_with_dropout_and_is_judged_without(related):
 
     class Modes(Callback):
         def on_batch_end(self, net, training=False, **kwargs):
-            seen.append((training, {module.training for module in net.module_.modules()}))
+            modules = [*net.module_.modules(), *net.criterion_.modules()]
+            seen.append((training, {module.training for module in modules}))
+
+        def on_batch_begin(self, net, **kwargs):
+            net.module_.encoder.train(not net.module_.encoder.training)  # it is set anew
 
     MrMPClassifier(d_model=8, max_epochs=2, callbacks=[Modes()], random_state=0).fit(*related)
     assert {training for training, _ in seen} == {True, False}
     assert all(modes == {training} for training, modes in seen)
+
+
+def test_large_predictions_prepare_malloc(related, monkeypatch):
+    calls = []
+    monkeypatch.setattr("sklearn_mrmp._net.expect_large_blocks", lambda: calls.append(1))
+    X, Y = related
+    clf = MrMPClassifier(d_model=8, max_epochs=1, random_state=0).fit(X, Y)
+    assert not calls
+    monkeypatch.setattr(_batches, "_ON_CPU", (2**6, 2**9))
+    clf.predict_proba(X)
+    assert calls == [1]

@@ -5,19 +5,32 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from sklearn_mrmp import MrMPClassifier, _neighbor_path, compare_classifiers
+from sklearn_mrmp import (
+    MrMPClassifier,
+    ThresholdDisplay,
+    _mrmp,
+    _neighbor_path,
+    _operating_points,
+    _seen_rows,
+    compare_classifiers,
+)
 from sklearn_mrmp._decision_rules import fit_accuracy_rule, fit_decision_rules
 from sklearn_mrmp._label_set_rule import LabelSetRule
+from sklearn_mrmp._persistence._errors import ModelFileError
+from sklearn_mrmp._persistence._own_hooks import complete_seen_row_rule
+from sklearn_mrmp._runtime import torch_threads
 from sklearn_mrmp._seen_rows import SeenRowRule, SimilarRows
+from sklearn_mrmp._threshold_rules import GlobalThresholdRule
 
 LABELS = sp.csr_array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
 
 
 def similar_rows(similarities, rows, labels=LABELS):
-    return SimilarRows(np.asarray(similarities, dtype=np.float32), np.asarray(rows), labels)
+    return SimilarRows(np.asarray(similarities), np.asarray(rows), labels)
 
 
 def labels_of(similar, P, min_similarity=0.9):
@@ -29,6 +42,26 @@ def test_of_several_similar_rows_the_most_probable_labels_count():
     similar = similar_rows([[1.0, 0.95, 0.5]], [[1, 0, 3]])
     assert labels_of(similar, [[0.9, 0.6, 0.7]]) == ([0], [[1, 0, 1]])
     assert labels_of(similar, [[0.1, 0.6, 0.7]]) == ([0], [[0, 1, 0]])
+
+
+def test_more_labels_win_where_each_is_likely():
+    similar = similar_rows([[1.0, 1.0]], [[0, 3]])
+    assert labels_of(similar, [[0.7, 0.6, 0.7]]) == ([0], [[1, 1, 1]])
+    assert labels_of(similar, [[0.7, 0.4, 0.7]]) == ([0], [[1, 0, 1]])
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 4, 2**16])
+def test_each_row_has_its_own_probabilities(pairs_at_once, monkeypatch):
+    monkeypatch.setattr(_seen_rows, "_PAIRS_AT_ONCE", pairs_at_once)
+    similar = similar_rows([[0.1, 0.1], [1.0, 0.9], [0.1, 0.1], [0.9, 0.9]], [[0, 1]] * 4)
+    P = [[0.9, 0.1, 0.9], [0.1, 0.9, 0.1], [0.1, 0.9, 0.1], [0.9, 0.1, 0.9]]
+    assert labels_of(similar, P, 0.9) == ([1, 3], [[0, 1, 0], [1, 0, 1]])
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.float16])
+def test_any_numbers_are_probabilities(dtype):
+    similar = similar_rows([[1.0, 1.0]], [[0, 1]])
+    assert labels_of(similar, np.array([[0, 1, 0]], dtype=dtype)) == ([0], [[0, 1, 0]])
 
 
 def test_rows_that_are_less_similar_have_no_say():
@@ -84,17 +117,24 @@ def rule_around(Y, similar):
 
 
 @pytest.mark.parametrize(
-    ("n_right", "n_wrong", "is_clear"), [(0, 0, False), (1, 0, False), (2, 0, True), (6, 4, False)]
+    ("n_right", "n_wrong", "is_clear"),
+    [(0, 0, False), (3, 0, False), (4, 0, True), (8, 2, False), (9, 2, True), (13, 5, False)],
 )
 def test_copying_has_to_be_clearly_better(n_right, n_wrong, is_clear):
     Y, similar = copies(n_right, n_wrong)
+    # Rows that copying leaves as they are say nothing, however many.
+    Y = np.vstack([Y, np.tile([False, True], (50, 1))])
+    more = similar_rows(np.ones((50, 1)), np.zeros((50, 1), dtype=int), similar.labels)
+    similar = SimilarRows.concatenated([similar, more])
     inner, rule = rule_around(Y, similar)
     assert isinstance(rule, SeenRowRule) == is_clear
     if not is_clear:
         assert rule is inner
 
 
-@pytest.mark.parametrize(("similarity", "expected"), [(1.0, 0.99), (0.96, 0.95), (0.85, 0.8)])
+@pytest.mark.parametrize(
+    ("similarity", "expected"), [(1.0, 0.99), (0.99, 0.99), (0.96, 0.95), (0.92, 0.9), (0.85, 0.8)]
+)
 def test_the_most_careful_similarity_that_does_is_taken(similarity, expected):
     Y, similar = copies(9, 1, similarity)
     _, rule = rule_around(Y, similar)
@@ -162,12 +202,74 @@ def test_other_decisions_do_not_look_for_rows(fitted, doubled, monkeypatch):
         clone.predict(doubled[0][:5])
 
 
+@pytest.mark.parametrize("settings", [{"cv": 2}, {"validation_fraction": 0.3}, {"refit": True}])
+def test_no_row_is_its_own_similar_row(settings, monkeypatch):
+    """All rows are different, so that a row's own labels are all there is to copy."""
+    monkeypatch.setattr(_neighbor_path, "_POWERS", (0.1,))
+    rng = np.random.default_rng(0)
+    X, Y = sp.csr_array((rng.random((100, 60)) < 0.15) * 1.0), (rng.random((100, 6)) < 0.4) * 1
+    clf = MrMPClassifier(d_model=8, max_epochs=2, random_state=0, **settings).fit(X, Y)
+    assert not isinstance(clf.decision_rules_["optimal"]["accuracy"], SeenRowRule)
+
+
+@pytest.mark.parametrize("settings", [{"cv": 2}, {"validation_fraction": 0.5}])
+def test_with_too_many_labels_some_rows_are_tuned_on(settings, doubled, monkeypatch):
+    for module in (_mrmp, _operating_points):
+        monkeypatch.setattr(module, "DECISION_ENTRIES", 6 * 40)
+    seen = []
+    monkeypatch.setattr(
+        SeenRowRule, "around", lambda rule, decided, Y, P, similar: seen.append(similar) or rule
+    )
+    MrMPClassifier(d_model=8, max_epochs=2, random_state=0, **settings).fit(*doubled)
+    assert [len(similar.rows) for similar in seen] == [40]
+
+
+def test_looking_for_rows_keeps_to_the_threads(fitted, doubled, monkeypatch):
+    threads = []
+    original = type(fitted._model).similar_rows
+
+    def spy(model, X):
+        threads.append(torch.get_num_threads())
+        return original(model, X)
+
+    monkeypatch.setattr(type(fitted._model), "similar_rows", spy)
+    with torch_threads(2):
+        copy.copy(fitted).set_params(threshold="accuracy", n_threads=1).predict(doubled[0][:9])
+    assert threads == [1]
+
+
+def test_displays_show_what_is_predicted(fitted, doubled):
+    pytest.importorskip("matplotlib")
+    before = fitted.get_params()
+    display = ThresholdDisplay.from_estimator(fitted, *doubled)
+    assert display.rule_scores["accuracy"] == 1.0
+    assert fitted.get_params() == before
+
+
 def test_model_files_know_the_rule(fitted, doubled, tmp_path):
     fitted.set_params(threshold="accuracy")
     fitted.save(tmp_path / "model.mrmp")
     loaded = MrMPClassifier.load(tmp_path / "model.mrmp")
     X = doubled[0]
     np.testing.assert_array_equal(loaded.predict(X).toarray(), fitted.predict(X).toarray())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rule": None},
+        {"rule": SeenRowRule(GlobalThresholdRule(), 0.9, 0.5)},
+        {"min_similarity": float("nan")},
+        {"min_similarity": -1.0},
+        {"min_similarity": 1},
+        {"validation_score": "high"},
+    ],
+)
+def test_model_files_with_other_parts_are_refused(change):
+    parts = {"rule": GlobalThresholdRule(), "min_similarity": 0.9, "validation_score": 0.5}
+    complete_seen_row_rule(SeenRowRule(**parts))
+    with pytest.raises(ModelFileError):
+        complete_seen_row_rule(SeenRowRule(**parts | change))
 
 
 def test_comparisons_let_a_cross_fitted_classifier_look_at_rows(doubled, monkeypatch):
@@ -178,6 +280,9 @@ def test_comparisons_let_a_cross_fitted_classifier_look_at_rows(doubled, monkeyp
     run = compare_classifiers(methods, X, Y, X[:50], Y[:50], seeds=[0], isolate=False).runs[0]
     assert run.scores["optimal"]["accuracy"] == 1.0
     assert run.scores["threshold"]["accuracy"] < 1.0
+    other = {"mrmp": methods["mrmp"].set_params(mrmpclassifier__decision="threshold")}
+    run = compare_classifiers(other, X, Y, X[:50], Y[:50], seeds=[0], isolate=False).runs[0]
+    assert run.scores["optimal"]["accuracy"] == 1.0
 
 
 def test_without_neighbours_nothing_is_remembered(doubled):

@@ -5,7 +5,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
 from sklearn_mrmp._label_scores import choose_response_method, label_scores
+from sklearn_mrmp._operating_points import predicted_at
 from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._seen_rows import SeenRowRule
 from sklearn_mrmp._threshold_sweep import METRICS, metric_value, sweep_cuts
 from sklearn_mrmp._thresholds import check_labels_and_scores, check_metrics, tune_thresholds
 
@@ -83,14 +85,14 @@ class ThresholdDisplay:
         check_is_fitted(estimator)
         method = choose_response_method(estimator)
         scores = label_scores(estimator, X, np.shape(y)[1], method)
-        return cls._make(
-            y,
-            scores,
-            metrics,
-            ax,
-            thresholds=getattr(estimator, "thresholds_", None),
-            rules=getattr(estimator, "decision_rules_", {}).get("optimal"),
-        )
+        rules = getattr(estimator, "decision_rules_", {}).get("optimal")
+        decided = {
+            name: predicted_at(estimator, X, name)
+            for name, rule in (rules or {}).items()
+            if isinstance(rule, SeenRowRule) and name in metrics  # looks at the rows themselves
+        }
+        thresholds = getattr(estimator, "thresholds_", None)
+        return cls._make(y, scores, metrics, ax, thresholds, rules, decided)
 
     @classmethod
     def from_predictions(
@@ -120,10 +122,11 @@ class ThresholdDisplay:
         rules = None
         if show_rule:
             rules = fit_decision_rules(Y_true, Y_score, Y_train=Y_train, metrics=metrics)
-        return cls._make(Y_true, Y_score, metrics, ax, rules=rules, in_sample=True)
+        return cls._make(Y_true, Y_score, metrics, ax, None, rules, None)
 
     @classmethod
-    def _make(cls, Y_true, Y_score, metrics, ax, thresholds=None, rules=None, in_sample=False):
+    def _make(cls, Y_true, Y_score, metrics, ax, thresholds, rules, decided):
+        """Draw; `decided` are decisions known already, None when rules know their own scores."""
         metrics = check_metrics(metrics)
         Y, S = check_labels_and_scores(Y_true, Y_score)
         tuned = tune_thresholds(Y, S, metrics=metrics)
@@ -132,8 +135,8 @@ class ThresholdDisplay:
         if rules is not None:
             rule_scores = {
                 name: rules[name].validation_score
-                if in_sample
-                else metric_value(Y, rules[name].decide(S), name)
+                if decided is None
+                else metric_value(Y, _decided(rules[name], decided.get(name), S), name)
                 for name in metrics
             }
         chosen = {name: float(thresholds[name]) for name in metrics}
@@ -175,6 +178,10 @@ class ThresholdDisplay:
             self.ax_.axvspan(low, high, color=color, alpha=0.15, lw=0)
         if self.rule_scores is not None:
             self.ax_.axhline(self.rule_scores[name], color=color, ls="--", lw=1)
+
+
+def _decided(rule, known, S):
+    return rule.decide(S) if known is None else known
 
 
 def _curves(Y, S, metrics, tuned):

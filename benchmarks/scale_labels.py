@@ -22,6 +22,8 @@ _LABELS_PER_ROW = 4
 _WORDS_PER_LABEL = 8
 _WORDS_OF_LABEL_IN_ROW = 5
 _COMMON_WORDS = 20
+# Predictions of the same rows; the median counts.
+_PREDICTIONS = 5
 
 
 def power_law_problem(n_samples, n_labels, n_features, seed=0):
@@ -70,16 +72,18 @@ def run(n_samples, n_labels, n_features, n_test, shortlist, epochs):
     clf.fit(X[:n_samples], Y[:n_samples])
     fitted = time.perf_counter() - start
     epoch = np.mean([row["dur"] for row in clf.history_])
-    start = time.perf_counter()
-    predicted = clf.predict(X[n_samples:])
-    seconds = time.perf_counter() - start
+    seconds = []
+    for _ in range(_PREDICTIONS):
+        start = time.perf_counter()
+        predicted = clf.predict(X[n_samples:])
+        seconds.append(time.perf_counter() - start)
     first = slice(n_samples, n_samples + min(n_test, 200))
     P = clf.predict_proba(X[first])
     precision = average_precision_score(Y[first].toarray().ravel(), P.ravel())
     return {
         "fit_s": fitted,
         "train_rows_s": 0.95 * n_samples / epoch,
-        "predict_rows_s": n_test / seconds,
+        "predict_rows_s": n_test / np.median(seconds),
         "labels_per_row": predicted.sum() / n_test,
         "micro_ap": precision,
         "peak_gb": peak_gigabytes(),

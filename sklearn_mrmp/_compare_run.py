@@ -20,8 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_scores import choose_response_method, label_scores
-from sklearn_mrmp._operating_points import predicted_at
+from sklearn_mrmp._label_scores import choose_response_method, label_scores, predicted_at
 from sklearn_mrmp._seen_rows import SeenRowRule
 
 

@@ -1,11 +1,15 @@
-"""Scores of labels from any fitted multi-label classifier, as one (n_samples, n_labels) array.
+"""What fitted multi-label classifiers say of labels, as one (n_samples, n_labels) array.
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
 each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy
 and scikit-learn's way of picking rows.
 """
 
+import copy
+
 import numpy as np
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
@@ -75,3 +79,28 @@ def fold_scores(estimator, X, y, train, test, response_method, fit_params):
     estimator.fit(X_train, y_train, **fit_params)
     X_test, _ = _safe_split(estimator, X, y, test, train)
     return label_scores(estimator, X_test, y.shape[1], response_method)
+
+
+def predicted_at(estimator, X, metric, decision="optimal"):
+    """Labels that a fitted classifier predicts at another operating point; it stays as it is.
+
+    For rules that look at the rows themselves; of the others `decide` is enough.
+
+    Parameters
+    ----------
+    estimator : MrMPClassifier, or a Pipeline that ends in one
+        Fitted.
+    X : {array-like, sparse matrix}
+        Rows.
+    metric, decision : str
+        The operating point.
+
+    Returns
+    -------
+    decided : bool ndarray of shape (n_samples, n_labels)
+    """
+    classifier = estimator
+    if isinstance(estimator, Pipeline):
+        classifier, X = estimator[-1], estimator[:-1].transform(X)
+    chosen = copy.copy(classifier).set_params(threshold=metric, decision=decision)
+    return sp.csr_array(chosen.predict(X)).toarray() > 0

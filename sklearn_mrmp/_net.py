@@ -8,7 +8,6 @@ from zlib import crc32
 
 import numpy as np
 import torch
-from scipy.special import expit
 from skorch import NeuralNet
 from skorch.callbacks import Callback, EarlyStopping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
@@ -16,6 +15,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 from sklearn_mrmp._allocator import expect_large_blocks
 from sklearn_mrmp._batches import padded, prediction_batches, threads_pay
 from sklearn_mrmp._interrupt import is_early_stopping
+from sklearn_mrmp._log_odds import to_probabilities
 from sklearn_mrmp._runtime import run_in_threads
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
@@ -82,7 +82,7 @@ class MrMPNet(NeuralNet):
 
     def label_probabilities(self, rows):
         """Probability of each label by this network alone, float32 (n_samples, n_labels)."""
-        return expit(self.label_logits(rows))
+        return to_probabilities(self.label_logits(rows))
 
     def forget_training(self):
         """Drop what only training needs, so that a pickle holds the model and no rows."""

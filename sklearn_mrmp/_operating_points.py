@@ -4,12 +4,9 @@ What `MrMPClassifier` reads when it predicts, so that the metric can be changed 
 again. Knows the decision rules; nothing of networks or of targets.
 """
 
-import copy
 from numbers import Real
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 
 from sklearn_mrmp._decision_rules import fit_accuracy_rule, fit_decision_rules
 from sklearn_mrmp._memory import DECISION_ENTRIES
@@ -93,28 +90,3 @@ def decide(P, rules, threshold, decision, find_similar=None):
     if isinstance(rule, SeenRowRule) and find_similar is not None:
         return rule.decide(P, find_similar())
     return rule.decide(P)
-
-
-def predicted_at(estimator, X, metric, decision="optimal"):
-    """Labels that a fitted classifier predicts at another operating point; it stays as it is.
-
-    For rules that look at the rows themselves; of the others `decide` is enough.
-
-    Parameters
-    ----------
-    estimator : MrMPClassifier, or a Pipeline that ends in one
-        Fitted.
-    X : {array-like, sparse matrix}
-        Rows.
-    metric, decision : str
-        The operating point.
-
-    Returns
-    -------
-    decided : bool ndarray of shape (n_samples, n_labels)
-    """
-    classifier = estimator
-    if isinstance(estimator, Pipeline):
-        classifier, X = estimator[-1], estimator[:-1].transform(X)
-    chosen = copy.copy(classifier).set_params(threshold=metric, decision=decision)
-    return sp.csr_array(chosen.predict(X)).toarray() > 0

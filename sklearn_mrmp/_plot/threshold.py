@@ -4,8 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_scores import choose_response_method, label_scores
-from sklearn_mrmp._operating_points import predicted_at
+from sklearn_mrmp._label_scores import choose_response_method, label_scores, predicted_at
 from sklearn_mrmp._optional import import_optional
 from sklearn_mrmp._seen_rows import SeenRowRule
 from sklearn_mrmp._threshold_sweep import METRICS, metric_value, sweep_cuts

@@ -20,8 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_scores import choose_response_method, label_scores, predicted_at
-from sklearn_mrmp._seen_rows import SeenRowRule
+from sklearn_mrmp._label_scores import choose_response_method, decided_by_rule, label_scores
 
 
 @dataclass(frozen=True)
@@ -208,10 +207,8 @@ def _scores(protocol, estimator, decision, rules, P_test):
     """Test scores of the rules of one decision, each tuned for its metric."""
     scores = {}
     for metric in protocol.metrics:
-        if isinstance(rules[metric], SeenRowRule):  # looks at the rows themselves
-            Y_pred = predicted_at(estimator, protocol.X_test, metric, decision)
-        else:
-            Y_pred = rules[metric].decide(P_test)
+        given = P_test, protocol.X_test, metric, decision
+        Y_pred = decided_by_rule(estimator, rules[metric], *given)
         scores[metric] = score(protocol.Y_test, Y_pred.astype(np.int32), metric)
     return scores
 

@@ -1,8 +1,8 @@
 """What fitted multi-label classifiers say of labels, as one (n_samples, n_labels) array.
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
-each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy
-and scikit-learn's way of picking rows.
+each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy,
+scikit-learn's way of picking rows, and which rule looks at them.
 """
 
 import copy
@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
+
+from sklearn_mrmp._seen_rows import SeenRowRule
 
 RESPONSE_METHODS = ("predict_proba", "decision_function")
 
@@ -81,24 +83,28 @@ def fold_scores(estimator, X, y, train, test, response_method, fit_params):
     return label_scores(estimator, X_test, y.shape[1], response_method)
 
 
-def predicted_at(estimator, X, metric, decision="optimal"):
-    """Labels that a fitted classifier predicts at another operating point; it stays as it is.
-
-    For rules that look at the rows themselves; of the others `decide` is enough.
+def decided_by_rule(estimator, rule, P, X, metric, decision="optimal"):
+    """Labels that a fitted classifier predicts by a rule, which may want to see the rows.
 
     Parameters
     ----------
-    estimator : MrMPClassifier, or a Pipeline that ends in one
-        Fitted.
+    estimator : classifier, or a Pipeline that ends in one
+        Fitted; its own operating point stays as it is.
+    rule : object
+        One of its rules, or one that knows probabilities alone.
+    P : ndarray of shape (n_samples, n_labels)
+        Its probabilities for the rows.
     X : {array-like, sparse matrix}
-        Rows.
+        The rows.
     metric, decision : str
-        The operating point.
+        The operating point that the rule is for.
 
     Returns
     -------
     decided : bool ndarray of shape (n_samples, n_labels)
     """
+    if not isinstance(rule, SeenRowRule):
+        return rule.decide(P)
     classifier = estimator
     if isinstance(estimator, Pipeline):
         classifier, X = estimator[-1], estimator[:-1].transform(X)

@@ -4,9 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_scores import choose_response_method, label_scores, predicted_at
+from sklearn_mrmp._label_scores import choose_response_method, decided_by_rule, label_scores
 from sklearn_mrmp._optional import import_optional
-from sklearn_mrmp._seen_rows import SeenRowRule
 from sklearn_mrmp._threshold_sweep import METRICS, metric_value, sweep_cuts
 from sklearn_mrmp._thresholds import check_labels_and_scores, check_metrics, tune_thresholds
 
@@ -85,13 +84,12 @@ class ThresholdDisplay:
         method = choose_response_method(estimator)
         scores = label_scores(estimator, X, np.shape(y)[1], method)
         rules = getattr(estimator, "decision_rules_", {}).get("optimal")
-        decided = {
-            name: predicted_at(estimator, X, name)
-            for name, rule in (rules or {}).items()
-            if isinstance(rule, SeenRowRule) and name in metrics  # looks at the rows themselves
-        }
         thresholds = getattr(estimator, "thresholds_", None)
-        return cls._make(y, scores, metrics, ax, thresholds, rules, decided)
+
+        def decide(name, S):
+            return decided_by_rule(estimator, rules[name], S, X, name)
+
+        return cls._make(y, scores, metrics, ax, thresholds, rules, decide)
 
     @classmethod
     def from_predictions(
@@ -124,8 +122,8 @@ class ThresholdDisplay:
         return cls._make(Y_true, Y_score, metrics, ax, None, rules, None)
 
     @classmethod
-    def _make(cls, Y_true, Y_score, metrics, ax, thresholds, rules, decided):
-        """Draw; `decided` are decisions known already, None when rules know their own scores."""
+    def _make(cls, Y_true, Y_score, metrics, ax, thresholds, rules, decide):
+        """Draw; `decide` is None where rules were fitted on these rows and know their scores."""
         metrics = check_metrics(metrics)
         Y, S = check_labels_and_scores(Y_true, Y_score)
         tuned = tune_thresholds(Y, S, metrics=metrics)
@@ -134,8 +132,8 @@ class ThresholdDisplay:
         if rules is not None:
             rule_scores = {
                 name: rules[name].validation_score
-                if decided is None
-                else metric_value(Y, _decided(rules[name], decided.get(name), S), name)
+                if decide is None
+                else metric_value(Y, decide(name, S), name)
                 for name in metrics
             }
         chosen = {name: float(thresholds[name]) for name in metrics}
@@ -177,10 +175,6 @@ class ThresholdDisplay:
             self.ax_.axvspan(low, high, color=color, alpha=0.15, lw=0)
         if self.rule_scores is not None:
             self.ax_.axhline(self.rule_scores[name], color=color, ls="--", lw=1)
-
-
-def _decided(rule, known, S):
-    return rule.decide(S) if known is None else known
 
 
 def _curves(Y, S, metrics, tuned):

@@ -64,6 +64,12 @@ def test_arrays_come_back_with_dtype_and_layout(array):
         assert decoded.flags.f_contiguous
 
 
+def test_a_part_of_an_array_keeps_the_order_of_its_axes():
+    columns = np.arange(30.0).reshape(6, 5)[:, :3].T  # as of a decomposition
+    assert again(columns).flags.f_contiguous
+    assert again(np.arange(30.0).reshape(6, 5)[:, :3]).flags.c_contiguous
+
+
 def test_sparse_matrices_come_back():
     for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix):
         decoded = again(kind([[0, 1.5], [2, 0], [0, 0]]))

@@ -50,8 +50,12 @@ def test_all_shapes_of_probabilities_are_understood(estimator):
 def test_decision_function_serves_when_there_are_no_probabilities():
     clf = TunedDecisionClassifier(OneVsRestClassifier(LinearSVC()), random_state=0).fit(X, Y)
     assert not hasattr(clf, "predict_proba")
+    margins = clf.decision_function(X)
+    best = clf.decision_rules_["optimal"]["f1_micro"].threshold
+    np.testing.assert_array_equal(clf.predict(X), margins >= best)
     cut = clf.thresholds_["f1_micro"]
-    np.testing.assert_array_equal(clf.predict(X), clf.decision_function(X) >= cut)
+    np.testing.assert_array_equal(clf.set_params(decision="threshold").predict(X), margins >= cut)
+    clf.set_params(decision="optimal")
     for metric in METRICS:
         assert clf.set_params(metric=metric).predict(X).shape == Y.shape
 

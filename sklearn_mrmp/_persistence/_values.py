@@ -144,8 +144,9 @@ class Encoder:
             return self._strings(value, path)
         if not can_hold(value.dtype):
             raise unsupported(value, path, f"an array of dtype {value.dtype}")
-        # The layout is kept: sums over rows and over columns round differently.
-        if value.flags.f_contiguous and not value.flags.c_contiguous:
+        # The layout is kept, also that of a part of an array: sums over rows and over columns round
+        # differently.
+        if value.strides[:1] < value.strides[-1:] and not value.flags.c_contiguous:
             return {"array_f": self._name(value, value.T, path)}
         return {"array": self._name(value, value, path)}
 

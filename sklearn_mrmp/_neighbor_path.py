@@ -5,17 +5,20 @@ label sets that occur together), and its errors are its own: it votes beside the
 linear path. Same methods as `LinearPath`. Knows the representation, numpy, scipy and our threads.
 """
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from sklearn_mrmp._dense_product import DenseProduct
 from sklearn_mrmp._linear_features import LinearFeatures, unit_rows
 from sklearn_mrmp._linear_solver import frequency_intercepts, log_loss
 from sklearn_mrmp._log_odds import log_odds
 from sklearn_mrmp._row_choice import evenly_spaced
 from sklearn_mrmp._runtime import run_on_rows
 from sklearn_mrmp._seen_rows import SimilarRows
-from sklearn_mrmp._sparse_neighbors import smallest_columns
+from sklearn_mrmp._smallest import smallest_columns
 
 _N_NEIGHBORS = 50
 # Of these so many are told to who asks for similar rows.
@@ -143,7 +146,7 @@ class NeighborPath:
         """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""
         queries = self._present(X)
         if sp.issparse(self.columns_):
-            products = (queries @ self.columns_).toarray()
+            products = _product_with_columns(self)(queries)
         else:
             products = _steady_product(queries.toarray(), self.columns_)
         k = min(_N_NEIGHBORS, products.shape[1])
@@ -164,6 +167,20 @@ class NeighborPath:
         shares /= weights.sum(axis=1, keepdims=True) + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
         return log_odds(shares, _MARGIN)
+
+
+# Products of paths that have been used, with the columns they were made of; models that are saved
+# or copied do not carry them along.
+_known_products = WeakKeyDictionary()
+
+
+def _product_with_columns(path):
+    """Return the product with the remembered rows of a path, made when first used."""
+    known = _known_products.get(path)
+    if known is None or known[0] is not path.columns_:
+        known = path.columns_, DenseProduct(path.columns_)
+        _known_products[path] = known
+    return known[1]
 
 
 def _steady_product(rows, columns):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_mrmp._smallest import smallest_columns
+
 # "auto" decodes every label of problems up to this size: there is little to save.
 _AUTO_ALL_UP_TO = 256
 # "auto" holds this share of the held-out rows' labels, within these bounds, in steps of 8.
@@ -111,9 +113,8 @@ def _size_for_recall(scorer, X, Y):
 
 
 def top_labels(scores, k):
-    """Numbers of the k highest scores of each row, rising, int32; of equals, any."""
-    top = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    return np.sort(top, axis=1).astype(np.int32)
+    """Numbers of the k highest scores of each row, rising, int32; of equals, the first."""
+    return np.sort(smallest_columns(-scores, k), axis=1).astype(np.int32)
 
 
 def training_shortlist(scorer, X, Y, k):

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import gen_batches
 
 from sklearn_mrmp._base import as_csr
+from sklearn_mrmp._smallest import smallest_columns
 
 METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "jaccard")
 
@@ -125,16 +126,6 @@ def _scaled(X, exponent):
 def _row_sizes(X):
     """Squared length of each row."""
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-
-
-def smallest_columns(distances, k):
-    """Columns of the `k` smallest values of each row, ordered by value, then by column."""
-    bound = np.partition(distances, k - 1, axis=1)[:, k - 1]
-    rows, columns = np.nonzero(distances <= bound[:, None])
-    order = np.lexsort((columns, distances[rows, columns], rows))
-    # Every row has k candidates or, with ties at the bound, more: keep its first k.
-    starts = np.searchsorted(rows, np.arange(distances.shape[0]))
-    return columns[order][starts[:, None] + np.arange(k)]
 
 
 def can_search(X, metric, algorithm):

@@ -15,6 +15,8 @@ _FOLDING_GAIN = 2.0
 _NEVER = -3e4
 # Plain products hold at most this many scores (16 MB).
 _MOST_SCORES = 2**22
+# Rows with fewer tokens are short: along so few numbers torch's softmax takes one at a time.
+_SHORT = 16
 
 
 class MultiHeadAttention(nn.Module):
@@ -130,8 +132,7 @@ class MultiHeadAttention(nn.Module):
         bias = torch.bmm(k, bias).view(self.n_heads, n_rows, n_tokens).transpose(0, 1)
         if added is not None:
             bias = bias + added[:, None]  # (B, H, T)
-        scores = torch.baddbmm(bias.flatten(1)[:, None], queries, keys.transpose(1, 2))
-        return torch.softmax(scores.unflatten(-1, (self.n_heads, n_tokens)), dim=-1).flatten(2)
+        return _weights_on_tokens(queries, keys, bias.flatten(1), self.n_heads)
 
     def _shared_weights(self, queries, k, added):
         """Weights of shared queries (Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
@@ -154,13 +155,16 @@ class MultiHeadAttention(nn.Module):
 
 
 def _products_pay(q, k):
-    """Whether plain products beat the fused kernel: on several threads of a CPU they do.
+    """Whether plain products beat the fused kernel: on a CPU, for short rows or several threads.
 
     The kernel hardly gains by a second thread at these sizes: there products took 0.6 to 1.0 of
-    its time, on one thread 0.7 to 1.2. They hold all scores, so long rows are left to the kernel.
+    its time, on one thread 0.7 to 1.2, and for short rows 0.2 to 1.0. They hold all scores, so long
+    rows are left to the kernel.
     """
-    n_scores = q.shape[:-1].numel() * k.shape[-2]
-    return q.device.type == "cpu" and torch.get_num_threads() > 1 and n_scores <= _MOST_SCORES
+    n_tokens = k.shape[-2]
+    is_suited = n_tokens < _SHORT or torch.get_num_threads() > 1
+    n_scores = q.shape[:-1].numel() * n_tokens
+    return q.device.type == "cpu" and is_suited and n_scores <= _MOST_SCORES
 
 
 def _in_type_of(mask, x):
@@ -176,12 +180,26 @@ def _attend_by_products(q, k, v, mask):
         v = v * (added > _NEVER)[:, None, :, None]  # a row without tokens weighs its padding: zero
     q, k, v = (part.reshape(n_rows * n_heads, -1, width) for part in (q, k, v))
     if added is None:
-        added = q.new_zeros(1, 1, n_tokens)
+        added = q.new_zeros(1, n_tokens)
     else:
-        added = added[:, None].expand(n_rows, n_heads, n_tokens).reshape(-1, 1, n_tokens)
-    scores = torch.baddbmm(added, q, k.transpose(1, 2), alpha=width**-0.5)
-    out = torch.bmm(torch.softmax(scores, dim=-1), v)
+        added = added[:, None].expand(n_rows, n_heads, n_tokens).reshape(-1, n_tokens)
+    out = torch.bmm(_weights_on_tokens(q, k, added, scale=width**-0.5), v)
     return out.view(n_rows, n_heads, n_queries, width)
+
+
+def _weights_on_tokens(queries, keys, added, n_heads=1, scale=1.0):
+    """Weights of queries (n, Q, w) on keys (n, H T, w), softmax over each head's T: (n, Q, H T).
+
+    `added`, (n, H T), is added to the scaled scores. Those of short rows are laid out by token and
+    then by query, so that the softmax works on several queries at a time: 2 to 5 times as fast.
+    """
+    n_tokens = keys.shape[1] // n_heads
+    if n_tokens < _SHORT:
+        scores = torch.baddbmm(added[:, :, None], keys, queries.transpose(1, 2), alpha=scale)
+        weights = torch.softmax(scores.unflatten(1, (n_heads, n_tokens)), dim=2)
+        return weights.flatten(1, 2).transpose(1, 2)
+    scores = torch.baddbmm(added[:, None], queries, keys.transpose(1, 2), alpha=scale)
+    return torch.softmax(scores.unflatten(-1, (n_heads, n_tokens)), dim=-1).flatten(2)
 
 
 def _added_to_scores(mask, x):

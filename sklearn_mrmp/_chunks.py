@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils.validation import _num_samples
 
-# Cells (labels, or features that may be non-zero) of a chunk; at about a hundred bytes for a
-# cell, in tokens, scores and decisions, a chunk takes some 200 MB.
-CHUNK_CELLS = 2**21
+# Cells (labels, or features that may be non-zero) of a chunk; at about fifty bytes for a cell, in
+# tokens, scores and decisions, a chunk takes some 200 MB.
+CHUNK_CELLS = 2**22
 
 
 def predict_in_chunks(predict, X, n_labels):

@@ -123,8 +123,9 @@ ESTIMATE = """
 def test_the_estimate_is_near_the_measured_peak(n_features, n_labels):
     sizes = {"N_FEATURES": n_features, "N_LABELS": n_labels}
     script = "".join(f"    {name} = {value}\n" for name, value in sizes.items()) + ESTIMATE
-    estimate, measured = run(script)
-    assert 0.75 < measured / estimate < 1.1
+    # Peaks differ from run to run, as memory is given back sooner or later; the highest counts.
+    estimates, peaks = zip(*(run(script) for _ in range(3)), strict=True)
+    assert 0.75 < max(peaks) / estimates[0] < 1.1
 
 
 @pytest.mark.parametrize(

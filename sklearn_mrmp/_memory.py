@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sklearn_mrmp.nn.dropout import table_size
+
 _FLOAT = 4  # bytes
 # A parameter is held as weight, gradient, Adam's two moments and the best weights so far.
 _COPIES = 5
 # Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
-_WIDE, _INNER = 14, 2
+_WIDE, _INNER = 12, 2
 # Vectors of a token that are kept before the first layer.
 _EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.
@@ -114,6 +116,12 @@ class TrainingSizes:
         return _FLOAT * self.batch_size * (self.row_length * tokens + self.n_decoded * labels)
 
     @property
+    def table_bytes(self):
+        """Bytes of the table that dropout takes its masks from."""
+        widest = self.batch_size * max(self.row_length, self.n_decoded) * self.d_inner
+        return _FLOAT * table_size(widest)
+
+    @property
     def label_bytes(self):
         """Bytes of the dense labels that decisions are tuned on."""
         return _LABEL_COPIES * min(self.n_samples * self.n_labels, DECISION_ENTRIES)
@@ -121,7 +129,8 @@ class TrainingSizes:
     @property
     def total_bytes(self):
         """Bytes of everything together."""
-        return self.parameter_bytes + self.activation_bytes + self.label_bytes
+        parts = self.parameter_bytes, self.activation_bytes, self.table_bytes, self.label_bytes
+        return sum(parts)
 
     def advice(self):
         """Say what takes the memory, and which parameters to lower."""

@@ -1,6 +1,6 @@
 """Multi-head attention and the position-wise network, the two blocks of encoder and decoder.
 
-Shapes are those of the legend in `sklearn_mrmp.nn`. Knows torch and dropout.
+Shapes are those of the legend in `sklearn_mrmp.nn`. Knows torch, dropout and plain products.
 """
 
 import torch
@@ -8,15 +8,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from sklearn_mrmp.nn.dropout import ByteDropout
+from sklearn_mrmp.nn.products import (
+    NEVER,
+    added_to_scores,
+    attend_by_products,
+    products_pay,
+    weights_on_tokens,
+)
 
 # Folding saves this many times what it costs in operations before it is worth its copies.
 _FOLDING_GAIN = 2.0
-# Score of padding: its weight is exactly zero beside any token's, in half precision, too.
-_NEVER = -3e4
-# Plain products hold at most this many scores (16 MB).
-_MOST_SCORES = 2**22
-# Rows with fewer tokens are short: along so few numbers torch's softmax takes one at a time.
-_SHORT = 16
 
 
 class MultiHeadAttention(nn.Module):
@@ -84,19 +85,20 @@ class MultiHeadAttention(nn.Module):
         if self._folding_pays(queries, tokens):
             return self._folded(queries, tokens, mask)
         if queries is tokens:
-            q, k, v = self.qkv(tokens).chunk(3, dim=-1)
+            own, fused = None, self.qkv(tokens)
+            q, k, v = fused.chunk(3, dim=-1)
         else:
             weight, bias = self.qkv.weight, self.qkv.bias
-            q = F.linear(queries, weight[:d_model], bias[:d_model])
-            k, v = F.linear(tokens, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
+            own = q = F.linear(queries, weight[:d_model], bias[:d_model])
+            fused = F.linear(tokens, weight[d_model:], bias[d_model:])
+            k, v = fused.chunk(2, dim=-1)
         if q.dim() == 2:
             q = q.expand(len(tokens), -1, -1)
         q, k, v = (self._split_heads(part) for part in (q, k, v))
-        if _products_pay(q, k):
-            out = _attend_by_products(q, k, v, mask)
-        else:
-            attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
-            out = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)  # (B, H, Q, d/H)
+        if products_pay(q, k):
+            return self.output(attend_by_products(own, fused, mask, self.n_heads))
+        attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)  # (B, H, Q, d/H)
         return self.output(out.transpose(1, 2).flatten(2))
 
     def _split_heads(self, x):
@@ -115,10 +117,10 @@ class MultiHeadAttention(nn.Module):
         k, v = F.linear(tokens, weight, bias).chunk(2, dim=-1)
         k = k * (d_model // self.n_heads) ** -0.5
         score = self._shared_weights if queries.dim() == 2 else self._row_weights
-        added = _added_to_scores(mask, tokens)
+        added = added_to_scores(mask, tokens)
         weights = score(queries, k, added)  # (B, Q, H T)
         if added is not None:
-            v = v * (added > _NEVER)[..., None]  # a row without tokens weighs its padding: zero
+            v = v * (added > NEVER)[..., None]  # a row without tokens weighs its padding: zero
         output = self.output.weight.unflatten(1, (self.n_heads, -1)).permute(1, 2, 0)
         values = self._by_row(torch.bmm(self._by_head(v), output), len(tokens))  # (B, H T, d)
         return torch.baddbmm(self.output.bias, weights, values)
@@ -132,7 +134,7 @@ class MultiHeadAttention(nn.Module):
         bias = torch.bmm(k, bias).view(self.n_heads, n_rows, n_tokens).transpose(0, 1)
         if added is not None:
             bias = bias + added[:, None]  # (B, H, T)
-        return _weights_on_tokens(queries, keys, bias.flatten(1), self.n_heads)
+        return weights_on_tokens(queries, keys, bias.flatten(1), self.n_heads)
 
     def _shared_weights(self, queries, k, added):
         """Weights of shared queries (Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
@@ -154,61 +156,9 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(1, (n_rows, -1)).transpose(0, 1).flatten(1, 2)
 
 
-def _products_pay(q, k):
-    """Whether plain products beat the fused kernel: on a CPU, for short rows or several threads.
-
-    The kernel hardly gains by a second thread at these sizes: there products took 0.6 to 1.0 of
-    its time, on one thread 0.7 to 1.2, and for short rows 0.2 to 1.0. They hold all scores, so long
-    rows are left to the kernel.
-    """
-    n_tokens = k.shape[-2]
-    is_suited = n_tokens < _SHORT or torch.get_num_threads() > 1
-    n_scores = q.shape[:-1].numel() * n_tokens
-    return q.device.type == "cpu" and is_suited and n_scores <= _MOST_SCORES
-
-
 def _in_type_of(mask, x):
     """Return a bool mask as it is, and a float mask in the dtype of `x`."""
     return mask if mask.dtype == torch.bool else mask.to(x.dtype)
-
-
-def _attend_by_products(q, k, v, mask):
-    """Attend from (B, H, Q, d/H) to (B, H, T, d/H) by batched products."""
-    (n_rows, n_heads, n_queries, width), n_tokens = q.shape, k.shape[2]
-    added = _added_to_scores(mask, q)
-    if added is not None:
-        v = v * (added > _NEVER)[:, None, :, None]  # a row without tokens weighs its padding: zero
-    q, k, v = (part.reshape(n_rows * n_heads, -1, width) for part in (q, k, v))
-    if added is None:
-        added = q.new_zeros(1, n_tokens)
-    else:
-        added = added[:, None].expand(n_rows, n_heads, n_tokens).reshape(-1, n_tokens)
-    out = torch.bmm(_weights_on_tokens(q, k, added, scale=width**-0.5), v)
-    return out.view(n_rows, n_heads, n_queries, width)
-
-
-def _weights_on_tokens(queries, keys, added, n_heads=1, scale=1.0):
-    """Weights of queries (n, Q, w) on keys (n, H T, w), softmax over each head's T: (n, Q, H T).
-
-    `added`, (n, H T), is added to the scaled scores. Those of short rows are laid out by token and
-    then by query, so that the softmax works on several queries at a time: 2 to 5 times as fast.
-    """
-    n_tokens = keys.shape[1] // n_heads
-    if n_tokens < _SHORT:
-        scores = torch.baddbmm(added[:, :, None], keys, queries.transpose(1, 2), alpha=scale)
-        weights = torch.softmax(scores.unflatten(1, (n_heads, n_tokens)), dim=2)
-        return weights.flatten(1, 2).transpose(1, 2)
-    scores = torch.baddbmm(added[:, None], queries, keys.transpose(1, 2), alpha=scale)
-    return torch.softmax(scores.unflatten(-1, (n_heads, n_tokens)), dim=-1).flatten(2)
-
-
-def _added_to_scores(mask, x):
-    """Turn a mask into what it adds to scores, finite and in the dtype of `x`, (B, T) or None."""
-    if mask is None:
-        return None
-    if mask.dtype == torch.bool:
-        return x.new_zeros(mask.shape).masked_fill_(~mask, _NEVER)
-    return mask.to(x.dtype).clamp(min=_NEVER)
 
 
 class PositionwiseFeedForward(nn.Module):

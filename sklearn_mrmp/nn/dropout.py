@@ -1,20 +1,26 @@
-"""Dropout that draws one random byte per entry.
+"""Dropout that looks its masks up in a table of random numbers.
 
 `torch.nn.Dropout` draws a full random number for each entry; on a CPU that was a fifth of a
-training step. Leaf module: torch alone.
+training step, and drawing a byte for each still a tenth. Leaf module: torch alone.
 """
 
 import torch
 from torch import nn
 
 _BYTES_PER_DRAW = 8
+# A table has this many times the entries of a mask, within these bounds (4 and 64 MB).
+_MASKS_PER_TABLE = 4
+_TABLE_BOUNDS = (2**20, 2**24)
+# Where the bytes of all tables start; which part of them a mask is depends on the caller's seed.
+_TABLE_SEED = 20_220_505
 
 
 class ByteDropout(nn.Module):
     """Set entries to zero with probability `rate` while training, and scale up the others.
 
     The rate is rounded to a multiple of 1/256, and the scale goes with the rounded rate, so the
-    expectation is exact.
+    expectation is exact. On a CPU a mask of float32 numbers is a part, from a random entry on, of a
+    table of a million and more; larger ones than 8 million, and others, are drawn.
 
     Parameters
     ----------
@@ -60,18 +66,69 @@ class ByteDropout(nn.Module):
         return 256 / (256 - self.cut)
 
     def _factor(self, x):
-        """Draw zeros and scales in the shape of `x`."""
-        n_draws = -(-x.numel() // _BYTES_PER_DRAW)
-        draws = torch.empty(n_draws, dtype=torch.int64, device=x.device)
-        draws.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits, not only positive numbers
-        bytes_drawn = draws.view(torch.uint8)[: x.numel()].view(x.shape)
-        factor = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-        torch.ge(bytes_drawn, self.cut, out=factor)  # 0 or 1 as floats at once, not over booleans
-        return factor.mul_(self._scale)
+        """Draw zeros and scales in the shape of `x`; they are not to be written to."""
+        n_entries = x.numel()
+        size = table_size(n_entries)
+        if x.device.type != "cpu" or x.dtype != torch.float32 or not size:
+            factor = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+            return _fill_with_factors(factor, self.cut, self._scale)
+        start = int(torch.randint(size - n_entries + 1, (), device="cpu"))
+        table = _table(self.cut, self._scale, size)
+        return table[start : start + n_entries].view(x.shape)
 
     def extra_repr(self):
         """Show the rate."""
         return f"rate={self.cut / 256:.3f}"
+
+
+def _fill_with_factors(factor, cut, scale, generator=None):
+    """Overwrite a tensor with zeros, where a random byte is below `cut`, and scales."""
+    n_draws = -(-factor.numel() // _BYTES_PER_DRAW)
+    draws = torch.empty(n_draws, dtype=torch.int64, device=factor.device)
+    # All 64 bits, not only positive numbers.
+    draws.random_(torch.iinfo(torch.int64).min, None, generator=generator)
+    bytes_drawn = draws.view(torch.uint8)[: factor.numel()].view(factor.shape)
+    torch.ge(bytes_drawn, cut, out=factor)  # 0 or 1 as floats at once, not over booleans
+    return factor.mul_(scale)
+
+
+def table_size(n_entries):
+    """Entries of the table for a mask: a power of two, so that few sizes occur.
+
+    Parameters
+    ----------
+    n_entries : int
+        Entries of the mask.
+
+    Returns
+    -------
+    size : int
+        0 for a mask that is too large for a table.
+
+    Examples
+    --------
+    >>> table_size(1000), table_size(1_000_000), table_size(100_000_000)
+    (1048576, 4194304, 0)
+    """
+    smallest, largest = _TABLE_BOUNDS
+    if n_entries > largest // 2:
+        return 0
+    return min(max(2 ** (_MASKS_PER_TABLE * n_entries - 1).bit_length(), smallest), largest)
+
+
+# Factors by `cut`; a larger table begins with the entries of a smaller one.
+_tables = {}
+
+
+def _table(cut, scale, size):
+    """Return a table of at least `size` factors, made when first needed."""
+    table = _tables.get(cut)
+    if table is None or len(table) < size:
+        generator = torch.Generator(device="cpu").manual_seed(_TABLE_SEED)
+        with torch.inference_mode(False):  # whoever asks first, training has to remember it
+            table = torch.empty(size, dtype=torch.float32, device="cpu")
+            _tables[cut] = _fill_with_factors(table, cut, scale, generator)
+    return table
 
 
 class _DroppedRelu(torch.autograd.Function):

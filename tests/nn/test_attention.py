@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward, products
 from sklearn_mrmp.nn import attention as attention_module
 
 
-@pytest.fixture(params=[False, True], ids=["kernel", "products"])
+@pytest.fixture(params=["kernel", "products of short rows", "products of long rows"])
 def attention(request, monkeypatch):
-    monkeypatch.setattr(attention_module, "_products_pay", lambda q, k: request.param)
+    monkeypatch.setattr(attention_module, "products_pay", lambda q, k: request.param != "kernel")
+    monkeypatch.setattr(products, "_SHORT", 0 if "long" in request.param else 16)
     torch.manual_seed(0)
     return MultiHeadAttention(d_model=8, n_heads=2)
 
@@ -102,10 +103,41 @@ def test_masks_go_with_any_precision(attention):
 def test_products_are_for_short_rows_on_several_threads(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     short, long = torch.empty(32, 2, 160, 4), torch.empty(32, 2, 2000, 4)
-    assert attention_module._products_pay(short, short)
-    assert not attention_module._products_pay(long, long)
+    assert attention_module.products_pay(short, short)
+    assert not attention_module.products_pay(long, long)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert not attention_module._products_pay(short, short)
+    assert not attention_module.products_pay(short, short)
+
+
+def test_products_are_for_rows_of_few_tokens_on_one_thread_as_well(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    few, many = torch.empty(32, 2, 15, 4), torch.empty(32, 2, 16, 4)
+    assert attention_module.products_pay(many, few)
+    assert not attention_module.products_pay(few, many)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_mixed_precision_and_other_devices_are_left_to_the_kernel(device):
+    few = torch.empty(32, 2, 15, 4, device=device)
+    with torch.autocast("cpu", torch.bfloat16, enabled=device == "cpu"):
+        assert not attention_module.products_pay(few, few)
+
+
+@pytest.mark.parametrize("queries", [None, (5, 6), (3, 5, 6)], ids=["self", "shared", "row"])
+@pytest.mark.parametrize("is_masked", [False, True])
+def test_gradients_of_products_are_those_of_numbers(monkeypatch, queries, is_masked):
+    monkeypatch.setattr(products, "_SHORT", 0)
+    torch.manual_seed(0)
+    fused = torch.randn(3, 4, 12 if queries else 18, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]]).bool() if is_masked else None
+    inputs = (fused,)
+    if queries is not None:
+        inputs += (torch.randn(queries, dtype=torch.float64, requires_grad=True),)
+
+    def attend(fused, queries=None):
+        return products.attend_by_products(queries, fused, mask, n_heads=2)
+
+    assert torch.autograd.gradcheck(attend, inputs)
 
 
 def test_many_tokens_or_few_queries_are_not_folded(attention):

@@ -4,6 +4,56 @@ import pytest
 import torch
 
 from sklearn_mrmp.nn import ByteDropout
+from sklearn_mrmp.nn import dropout as dropout_module
+
+
+@pytest.fixture
+def no_tables(monkeypatch):
+    """As in a process that has dropped nothing yet."""
+    monkeypatch.setattr(dropout_module, "_tables", {})
+
+
+def mask_of(shape, seed=0, rate=0.25):
+    torch.manual_seed(seed)
+    return ByteDropout(rate)(torch.ones(shape))
+
+
+def test_masks_depend_on_the_seed_and_not_on_what_was_dropped_before(no_tables):
+    small = mask_of(1000)
+    mask_of(1_000_000)  # wants a larger table
+    assert torch.equal(mask_of(1000), small)
+    assert not torch.equal(mask_of(1000, seed=1), small)
+    assert not torch.equal(mask_of(1000, rate=0.5).bool(), small.bool())
+
+
+def test_making_the_table_leaves_the_callers_generator_alone(no_tables):
+    states = []
+    for _ in range(2):  # with and without a table at hand
+        mask_of(1000)
+        states.append(torch.get_rng_state())
+    assert torch.equal(*states)
+
+
+def test_a_table_made_without_gradients_serves_training(no_tables):
+    with torch.inference_mode():
+        mask_of(1000)
+    x = torch.ones(1000, requires_grad=True)
+    ByteDropout(0.25)(x).sum().backward()
+    assert x.grad.eq(0).any()
+
+
+def test_masks_too_large_for_a_table_are_drawn(monkeypatch, no_tables):
+    monkeypatch.setattr(dropout_module, "_TABLE_BOUNDS", (64, 1024))
+    out = mask_of(100_000)
+    assert not dropout_module._tables
+    assert out.eq(0).float().mean() == pytest.approx(0.25, abs=0.006)
+
+
+def test_masks_of_one_step_are_not_alike():
+    torch.manual_seed(0)
+    first, second = (ByteDropout(0.5)(torch.ones(100_000)).bool() for _ in range(2))
+    # Of two independent masks half the entries agree.
+    assert (first == second).float().mean() == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])

@@ -193,26 +193,32 @@ class FiniteLoss(Callback):
 
 
 class ShortGradients(Callback):
-    """Scale gradients down to a norm, as skorch's `GradientNormClipping` does, in few calls.
-
-    The same bits; small networks take as long for the calls as for the numbers.
-    """
+    """Scale gradients down to a norm, as skorch's `GradientNormClipping` does, in few calls."""
 
     def __init__(self, max_norm):
         self.max_norm = max_norm
 
     def on_grad_computed(self, net, **kwargs):
         """Look at the gradients of a step."""
-        weights = [weight for group in net.optimizer_.param_groups for weight in group["params"]]
-        gradients = [weight.grad for weight in weights if weight.grad is not None]
-        if not gradients:
-            return
-        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-        factor = torch.clamp(self.max_norm / (norm + 1e-6), max=1.0)
-        if factor.device.type != "cpu":
-            torch._foreach_mul_(gradients, factor)  # without waiting for it
-        elif not factor >= 1:  # also when it is not a number: the loss will tell
-            torch._foreach_mul_(gradients, factor.item())
+        shorten_gradients(net.optimizer_, self.max_norm)
+
+
+def shorten_gradients(optimizer, max_norm):
+    """Scale the gradients of an optimiser's weights down to a norm.
+
+    The same bits as `torch.nn.utils.clip_grad_norm_`; small networks take as long for the calls as
+    for the numbers, and gradients that are short enough are not written again.
+    """
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    if not gradients:
+        return
+    norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    factor = torch.clamp(max_norm / (norm + 1e-6), max=1.0)
+    if factor.device.type != "cpu":
+        torch._foreach_mul_(gradients, factor)  # without waiting for it
+    elif not factor >= 1:  # also when it is not a number: the loss will tell
+        torch._foreach_mul_(gradients, factor.item())
 
 
 class BatchProgress(Callback):

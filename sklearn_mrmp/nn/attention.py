@@ -17,7 +17,7 @@ from sklearn_mrmp.nn.products import (
 )
 
 # Folding saves this many times what it costs in operations before it is worth its copies.
-_FOLDING_GAIN = 2.0
+_FOLDING_GAIN = 1.6
 
 
 class MultiHeadAttention(nn.Module):

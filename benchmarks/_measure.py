@@ -87,8 +87,9 @@ def peak_memory_of(arguments):
 def peak_memory():
     """Peak resident memory of this process, in GB."""
     status = Path("/proc/self/status")
-    if status.exists():  # what `getrusage` says there began as the peak of the parent
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024 / 1e9
+    lines = status.read_text().splitlines() if status.exists() else []
+    for line in lines:
+        if line.startswith("VmHWM"):  # what `getrusage` says there began as the parent's peak
+            return int(line.split()[1]) * 1024 / 1e9
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9

@@ -67,12 +67,12 @@ def load(data_home, n_rows=None, n_timed=None):
     else:
         data = load_mulan(data_home / "mulan" / "delicious", subset="train")
         X, Y = as_csr(data.data), as_csr(data.target)
+    n_rows, n_timed = n_rows or X.shape[0] - (n_timed or 0), n_timed or 0
+    if n_rows + n_timed > X.shape[0]:
+        raise SystemExit(f"--rows and --timed-rows want more than the {X.shape[0]} rows there are.")
     order = np.random.default_rng(0).permutation(X.shape[0])
-    used = order[:n_rows]
-    cut = len(used) // 5
-    timed = order[len(used) : len(used) + n_timed] if n_timed else used[:cut]
-    if not len(timed):
-        raise SystemExit("--timed-rows needs rows that are left over; lower --rows.")
+    used, cut = order[:n_rows], n_rows // 5
+    timed = order[n_rows : n_rows + n_timed] if n_timed else used[:cut]
     return X[used[cut:]], Y[used[cut:]], X[used[:cut]], Y[used[:cut]], X[timed]
 
 

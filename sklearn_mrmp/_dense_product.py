@@ -8,7 +8,7 @@ as frequent words are, are therefore kept as an array. Leaf module: numpy and sc
 import numpy as np
 import scipy.sparse as sp
 
-# Rows of at least this share of non-zeros are kept dense, the fullest first, up to so many numbers.
+# Rows with more than this share of non-zeros are kept dense, the fullest first, so many numbers.
 _FILLED_FROM = 1 / 32
 _MOST_NUMBERS = 2**24
 
@@ -57,7 +57,7 @@ class DenseProduct:
 
 def _entries(A, keep, n_columns):
     """Return some entries of a csr_array, in the shape (len(A), n_columns)."""
-    n_kept = np.append(0, np.cumsum(keep))[A.indptr]
+    n_kept = np.append(0, np.cumsum(keep))[A.indptr].astype(A.indptr.dtype)
     out = sp.csr_array((A.shape[0], n_columns), dtype=A.dtype)
     out.data, out.indices, out.indptr = A.data[keep], A.indices[keep], n_kept
     return out

@@ -20,6 +20,8 @@ _FLOAT = 4  # bytes
 _COPIES = 5
 # Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
 _WIDE, _INNER = 12, 2
+# Masks of width d_model that a layer keeps as well, where dropout has to draw them.
+_MASKS = 2
 # Vectors of a token that are kept before the first layer.
 _EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.
@@ -110,16 +112,22 @@ class TrainingSizes:
     def activation_bytes(self):
         """Bytes that a step keeps for the backward pass."""
         d = self.d_model
-        layer = _WIDE * d + _INNER * self.d_inner
-        tokens = _EMBEDDED * d + self.n_encoder_layers * layer + 2 * self.n_decoder_layers * d
-        labels = self.n_decoder_layers * layer
+        tokens = self.n_encoder_layers * self._layer_width(self.row_length)
+        tokens += (_EMBEDDED + 2 * self.n_decoder_layers) * d
+        labels = self.n_decoder_layers * self._layer_width(self.n_decoded)
         return _FLOAT * self.batch_size * (self.row_length * tokens + self.n_decoded * labels)
+
+    def _layer_width(self, n_vectors):
+        """Numbers that a layer keeps of each of a row's vectors."""
+        is_drawn = not table_size(self.batch_size * n_vectors * self.d_model)
+        return (_WIDE + _MASKS * is_drawn) * self.d_model + _INNER * self.d_inner
 
     @property
     def table_bytes(self):
         """Bytes of the table that dropout takes its masks from."""
-        widest = self.batch_size * max(self.row_length, self.n_decoded) * self.d_inner
-        return _FLOAT * table_size(widest)
+        n_vectors = self.batch_size * self.row_length, self.batch_size * self.n_decoded
+        widths = self.d_model, self.d_inner
+        return _FLOAT * max(table_size(n * width) for n in n_vectors for width in widths)
 
     @property
     def label_bytes(self):

@@ -39,6 +39,15 @@ def test_a_row_depends_on_itself_alone(problem):
     np.testing.assert_array_equal(together, alone)
 
 
+def test_a_path_fitted_again_knows_its_new_rows_alone(problem):
+    X, Y, X_valid, Y_valid = problem
+    path = NeighborPath().fit(*problem)
+    path.logits(X_valid)
+    path.fit(X[:40], Y[:40], X_valid, Y_valid)
+    fresh = NeighborPath().fit(X[:40], Y[:40], X_valid, Y_valid)
+    np.testing.assert_array_equal(path.logits(X_valid), fresh.logits(X_valid))
+
+
 def test_blocks_change_nothing(problem, monkeypatch):
     whole = NeighborPath().fit(*problem)
     monkeypatch.setattr(_runtime, "_BLOCK_NUMBERS", 4 * 90)

@@ -45,6 +45,13 @@ _TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|O|U\d{1,5})")
 
 
+def _is_by_column(array):
+    """Whether the numbers of a column lie closer together than those of a row."""
+    if array.flags.forc:
+        return array.flags.fnc
+    return array.ndim == 2 and 0 < abs(array.strides[0]) < abs(array.strides[1])
+
+
 class Encoder:
     """Turn values into a tree, collecting their arrays.
 
@@ -146,7 +153,7 @@ class Encoder:
             raise unsupported(value, path, f"an array of dtype {value.dtype}")
         # The layout is kept, also that of a part of an array: sums over rows and over columns round
         # differently.
-        if value.strides[:1] < value.strides[-1:] and not value.flags.c_contiguous:
+        if _is_by_column(value):
             return {"array_f": self._name(value, value.T, path)}
         return {"array": self._name(value, value, path)}
 

@@ -19,8 +19,9 @@ class ByteDropout(nn.Module):
     """Set entries to zero with probability `rate` while training, and scale up the others.
 
     The rate is rounded to a multiple of 1/256, and the scale goes with the rounded rate, so the
-    expectation is exact. On a CPU a mask of float32 numbers is a part, from a random entry on, of a
-    table of a million and more; larger ones than 8 million, and others, are drawn.
+    expectation is exact for masks that are drawn. On a CPU a mask of float32 numbers is a part,
+    from a random entry on, of a table of a million and more, whose mean is 1 but for a few
+    thousandths; larger ones than 8 million, and others, are drawn.
 
     Parameters
     ----------
@@ -116,8 +117,9 @@ def table_size(n_entries):
     return min(max(2 ** (_MASKS_PER_TABLE * n_entries - 1).bit_length(), smallest), largest)
 
 
-# Factors by `cut`; a larger table begins with the entries of a smaller one.
+# Factors by `cut`, the last ones used; a larger table begins with the entries of a smaller one.
 _tables = {}
+_MOST_TABLES = 2
 
 
 def _table(cut, scale, size):
@@ -127,7 +129,10 @@ def _table(cut, scale, size):
         generator = torch.Generator(device="cpu").manual_seed(_TABLE_SEED)
         with torch.inference_mode(False):  # whoever asks first, training has to remember it
             table = torch.empty(size, dtype=torch.float32, device="cpu")
-            _tables[cut] = _fill_with_factors(table, cut, scale, generator)
+            _fill_with_factors(table, cut, scale, generator)
+        for old in list(_tables)[: 1 - _MOST_TABLES]:  # a search over rates would fill the memory
+            _tables.pop(old, None)
+        _tables[cut] = table
     return table
 
 

@@ -81,11 +81,9 @@ def attend_by_products(queries, fused, mask, n_heads):
 def _attend_to_short_rows(queries, fused, added, n_heads):
     """Do the same with all heads in one product; `added` is (B, T) or None."""
     q, k, v = _queries_keys_values(queries, fused)
-    n_rows, n_tokens, d_model = k.shape
+    n_rows, n_tokens, _ = k.shape
     q, k, v = (
-        part.unflatten(-1, (n_heads, -1))
-        .transpose(1, 2)
-        .reshape(n_rows * n_heads, -1, d_model // n_heads)
+        part.unflatten(-1, (n_heads, -1)).transpose(1, 2).flatten(0, 1)  # (B H, ·, d/H)
         for part in (q, k, v)
     )
     if added is None:
@@ -125,6 +123,7 @@ class _HeadProducts(torch.autograd.Function):
 
     Nothing is copied to bring a head's numbers together, on the way back neither: gradients of
     parts would otherwise each be padded to the whole. 1.03 to 1.06 times as fast a training step.
+    There are no second derivatives.
     """
 
     @staticmethod
@@ -145,16 +144,17 @@ class _HeadProducts(torch.autograd.Function):
         queries, fused, *weights = ctx.saved_tensors
         parts = (gradient, *_queries_keys_values(queries, fused))
         gradients = [
-            _head_gradients(P, *head)
+            _head_gradients(P, *head, of_added=ctx.needs_input_grad[2])
             for P, head in zip(weights, _heads(len(weights), *parts), strict=True)
         ]
-        dq, dk, dv = zip(*gradients, strict=True)
+        dq, dk, dv, added = zip(*gradients, strict=True)
+        added = sum(added) if ctx.needs_input_grad[2] else None
         if queries is None:
-            return None, torch.cat([*dq, *dk, *dv], dim=-1), None, None
+            return None, torch.cat([*dq, *dk, *dv], dim=-1), added, None
         dq = torch.cat(dq, dim=-1)
         if queries.dim() == 2:
             dq = dq.sum(dim=0)
-        return dq, torch.cat([*dk, *dv], dim=-1), None, None
+        return dq, torch.cat([*dk, *dv], dim=-1), added, None
 
 
 def _heads(n_heads, *parts):
@@ -162,12 +162,12 @@ def _heads(n_heads, *parts):
     return zip(*(part.chunk(n_heads, dim=-1) for part in parts), strict=True)
 
 
-def _head_gradients(P, gradient, q, k, v):
-    """Gradients of a head's queries, keys and values, given its weights `P` (B, Q, T)."""
+def _head_gradients(P, gradient, q, k, v, of_added):
+    """Gradients of a head's queries, keys, values and mask, given its weights `P` (B, Q, T)."""
     scale, nothing = q.shape[-1] ** -0.5, q.new_zeros(1, 1, 1)
     dv = torch.bmm(P.transpose(1, 2), gradient)
     dP = torch.bmm(gradient, v.transpose(1, 2))
     dS = torch.ops.aten._softmax_backward_data(dP, P, -1, P.dtype)
     dq = torch.baddbmm(nothing, dS, k, beta=0, alpha=scale)
     dk = torch.baddbmm(nothing, dS.transpose(1, 2), q, beta=0, alpha=scale)
-    return dq, dk, dv
+    return dq, dk, dv, dS.sum(dim=1) if of_added else None

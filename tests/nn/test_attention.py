@@ -140,6 +140,22 @@ def test_gradients_of_products_are_those_of_numbers(monkeypatch, queries, is_mas
     assert torch.autograd.gradcheck(attend, inputs)
 
 
+@pytest.mark.parametrize("shortest", [0, 16], ids=["long rows", "short rows"])
+def test_weights_of_tokens_get_a_gradient(monkeypatch, shortest):
+    monkeypatch.setattr(products, "_SHORT", shortest)
+    torch.manual_seed(0)
+    fused, added = (torch.randn(shape, dtype=torch.float64) for shape in ((3, 4, 18), (3, 4)))
+
+    def attend(added):
+        return products.attend_by_products(None, fused, added, n_heads=2)
+
+    assert torch.autograd.gradcheck(attend, (added.requires_grad_(),))
+
+
+def test_no_rows_give_no_output(attention):
+    assert attention(torch.randn(5, 8), torch.empty(0, 3, 8)).shape == (0, 5, 8)
+
+
 def test_many_tokens_or_few_queries_are_not_folded(attention):
     tokens = torch.randn(3, 4, 8)
     assert not attention._folding_pays(tokens, tokens)

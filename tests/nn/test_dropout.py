@@ -49,6 +49,14 @@ def test_masks_too_large_for_a_table_are_drawn(monkeypatch, no_tables):
     assert out.eq(0).float().mean() == pytest.approx(0.25, abs=0.006)
 
 
+def test_many_rates_do_not_fill_the_memory(no_tables):
+    first = mask_of(1000, rate=0.1)
+    for rate in (0.2, 0.3, 0.4):
+        mask_of(1000, rate=rate)
+    assert len(dropout_module._tables) <= 2
+    assert torch.equal(mask_of(1000, rate=0.1), first)
+
+
 def test_masks_of_one_step_are_not_alike():
     torch.manual_seed(0)
     first, second = (ByteDropout(0.5)(torch.ones(100_000)).bool() for _ in range(2))

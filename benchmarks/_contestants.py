@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from _yardstick import TextbookMrMP, copy_weights
 
-from sklearn_mrmp._allocator import kept_memory
-from sklearn_mrmp._batches import bucketed, padded
-from sklearn_mrmp._memory import TrainingSizes
-from sklearn_mrmp._net import label_embeddings, predict_batches, shorten_gradients
+from sklearn_mrmp._host.allocator import kept_memory
+from sklearn_mrmp._network.batches import bucketed, padded
+from sklearn_mrmp._network.memory import TrainingSizes
+from sklearn_mrmp._network.net import label_embeddings, predict_batches, shorten_gradients
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 BATCH_SIZE = 32

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp import TokenSequenceVectorizer, label_graph
-from sklearn_mrmp._batches import TokenDataset
-from sklearn_mrmp._tokens import FeatureTokens, SequenceTokens, TokenRows
-from sklearn_mrmp._training import relation_tensors
+from sklearn_mrmp._input.tokens import FeatureTokens, SequenceTokens, TokenRows
+from sklearn_mrmp._network.batches import TokenDataset
+from sklearn_mrmp._network.training import relation_tensors
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 
 

@@ -19,8 +19,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
-from sklearn_mrmp._mlaram import MLARAMClassifier
-from sklearn_mrmp._mlknn import MLKNNClassifier
+from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 
 MULAN = ["bibtex", "delicious", "medical", "emotions", "yeast"]

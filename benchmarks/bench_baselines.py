@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._mlaram import MLARAMClassifier
-from sklearn_mrmp._mlknn import MLKNNClassifier
+from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
 from sklearn_mrmp.datasets import load_mulan
 
 METHODS = {"mlknn": MLKNNClassifier, "mlaram": MLARAMClassifier}

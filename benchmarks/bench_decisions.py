@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 from sklearn.metrics import accuracy_score, f1_score
 
-from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._threshold_sweep import METRICS
-from sklearn_mrmp._thresholds import tune_thresholds
+from sklearn_mrmp._decisions.choice import fit_decision_rules
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._decisions.thresholds import tune_thresholds
 
 
 def make_rows(n_samples, n_labels, seed=0):

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import chi2, chi2_contingency
 
-from sklearn_mrmp._label_graph import label_graph
+from sklearn_mrmp._graph.learning import label_graph
 from sklearn_mrmp.datasets import load_mulan, make_related_labels
 
 

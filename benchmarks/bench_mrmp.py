@@ -27,8 +27,8 @@ from _contestants import DEFAULT, PAPER, Ours, Yardstick, groups_of_rows
 from _measure import peak_memory, peak_memory_of, race
 from _shapes import BIBTEX, SHAPES, generate, load
 
-from sklearn_mrmp._batches import TokenBatches
-from sklearn_mrmp._net import MrMPNet, training_callbacks
+from sklearn_mrmp._network.batches import TokenBatches
+from sklearn_mrmp._network.net import MrMPNet, training_callbacks
 from sklearn_mrmp.nn import MrMPLoss
 
 SETTINGS = {"paper, d = 512": PAPER, "default, d = 128": DEFAULT}

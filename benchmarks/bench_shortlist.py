@@ -19,7 +19,7 @@ from scale_labels import power_law_problem
 from sklearn.metrics import average_precision_score, f1_score
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._base import as_csr
+from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
 _DELICIOUS = {"n_labels": 983, "n_features": 500}

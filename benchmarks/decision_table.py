@@ -21,8 +21,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from sklearn_mrmp._mlknn import MLKNNClassifier
-from sklearn_mrmp._threshold_sweep import METRICS, metric_value
+from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
+from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 

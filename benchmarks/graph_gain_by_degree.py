@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sklearn_mrmp import AblationDisplay, MrMPClassifier, relation_ablation
-from sklearn_mrmp._base import as_csr
+from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
 

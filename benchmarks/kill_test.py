@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 import torch._dynamo  # noqa: F401 - else every process imports it first, and is killed meanwhile
 
-from sklearn_mrmp import MrMPClassifier, _training_checkpoint
+from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._checkpoints import callback as _training_checkpoint
 from sklearn_mrmp.datasets import make_related_labels
 
 OPTIONS = {

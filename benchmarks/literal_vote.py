@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from sklearn.metrics import average_precision_score
 
-from sklearn_mrmp import MrMPClassifier, _training
-from sklearn_mrmp._base import as_csr
+from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._network import training as _training
+from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 from sklearn_mrmp.nn import MrMPModule
 

@@ -16,8 +16,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, tune_thresholds
-from sklearn_mrmp._base import as_csr
-from sklearn_mrmp._tokens import FeatureTokens
+from sklearn_mrmp._input.tokens import FeatureTokens
+from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
 METRICS = ("accuracy", "f1_samples", "f1_micro", "f1_macro")

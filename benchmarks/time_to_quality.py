@@ -19,9 +19,10 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score
 from skorch.callbacks import Callback
 
-from sklearn_mrmp import MrMPClassifier, _model_fitting
-from sklearn_mrmp._base import as_csr
-from sklearn_mrmp._problem_transformation import TunedBinaryRelevance
+from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._baselines.problem_transformation import TunedBinaryRelevance
+from sklearn_mrmp._ensemble import fitting as _model_fitting
+from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
 

@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 
 from PIL import Image
 
-from sklearn_mrmp._label_graph import label_graph
+from sklearn_mrmp._graph.learning import label_graph
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 

@@ -7,23 +7,23 @@ baselines, decision rules for any multi-label classifier, label graphs, pictures
 
 from importlib import import_module
 
-from sklearn_mrmp._ablation import AblationResult, auc_gain_by_degree, relation_ablation
-from sklearn_mrmp._compare import compare_classifiers
-from sklearn_mrmp._compare_report import ComparisonResult
-from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_graph import LabelGraph, label_graph
-from sklearn_mrmp._mlaram import MLARAMClassifier
-from sklearn_mrmp._persistence._api import load, save
-from sklearn_mrmp._persistence._errors import ModelFileError
+from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
+from sklearn_mrmp._compare.api import compare_classifiers
+from sklearn_mrmp._compare.report import ComparisonResult
+from sklearn_mrmp._decisions.choice import fit_decision_rules
+from sklearn_mrmp._decisions.cut_rules import AtLeastOneRule, TopKRule
+from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._graph.learning import LabelGraph, label_graph
+from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
+from sklearn_mrmp._model_files.api import load, save
+from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
-from sklearn_mrmp._relations import hierarchy_relation, similarity_relation
 from sklearn_mrmp._text import TokenSequenceVectorizer
-from sklearn_mrmp._threshold_rules import AtLeastOneRule, TopKRule
-from sklearn_mrmp._thresholds import ThresholdResult, tune_thresholds
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
 
@@ -62,7 +62,7 @@ __all__ = [
 
 
 # Classifiers whose imports take long: torch, and scikit-learn's neighbours.
-_IMPORTED_LATE = {"MrMPClassifier": "_mrmp", "MLKNNClassifier": "_mlknn"}
+_IMPORTED_LATE = {"MrMPClassifier": "_mrmp", "MLKNNClassifier": "_baselines.mlknn"}
 
 
 def __getattr__(name):

@@ -8,17 +8,12 @@ sees of targets and predictions is decided here and in `_targets`, once, so all 
 from abc import abstractmethod
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import (
-    _check_y,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from sklearn_mrmp._chunks import predict_in_chunks
-from sklearn_mrmp._persistence._api import ModelFileMixin
+from sklearn_mrmp._host.chunks import predict_in_chunks
+from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, column_names
 
 
@@ -142,14 +137,3 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         score : float
         """
         return super().score(X, y, sample_weight)
-
-
-def as_csr(X):
-    """`X` as a canonical CSR array (sorted, no duplicates, no explicit zeros); `X` is untouched."""
-    X = sp.csr_array(X, copy=sp.issparse(X))
-    if not X.has_canonical_format:
-        X.sum_duplicates()
-        if not np.isfinite(X.data).all():
-            raise ValueError("Entries of X that are stored twice add up to infinity.")
-    X.eliminate_zeros()
-    return X

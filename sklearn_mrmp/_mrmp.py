@@ -7,26 +7,26 @@ module of its own; this one puts them together.
 import warnings
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._base import BaseMultilabelClassifier
-from sklearn_mrmp._checkpoint import CheckpointRun
-from sklearn_mrmp._cross_fitting import cross_fit
-from sklearn_mrmp._held_out import check_held_out, fold_rows, split_rows
-from sklearn_mrmp._interrupt import inside_search
-from sklearn_mrmp._label_set_vote import LabelSetVote
-from sklearn_mrmp._memory import DECISION_ENTRIES
-from sklearn_mrmp._model_fitting import ModelFitting, best_epoch, n_epochs_done
-from sklearn_mrmp._operating_points import (
+from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._decisions.operating_points import (
     decide,
     dense_part,
     rows_to_tune_on,
     tune_operating_points,
 )
+from sklearn_mrmp._ensemble.cross_fitting import cross_fit
+from sklearn_mrmp._ensemble.fitting import ModelFitting, best_epoch, n_epochs_done
+from sklearn_mrmp._ensemble.label_sets import LabelSetVote
+from sklearn_mrmp._ensemble.splits import check_held_out, fold_rows, split_rows
+from sklearn_mrmp._graph.resolve import resolve_relations
+from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._network.interrupt import inside_search
+from sklearn_mrmp._network.memory import DECISION_ENTRIES
 from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
-from sklearn_mrmp._relations import resolve_relations
-from sklearn_mrmp._runtime import torch_threads
+from sklearn_mrmp._sklearn_compat import _fit_context
 from sklearn_mrmp._text import is_token_sequence
 
 

@@ -4,10 +4,9 @@ import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
-from sklearn_mrmp._label_graph import LabelGraph
-from sklearn_mrmp._thresholds import METRICS
+from sklearn_mrmp._decisions.thresholds import METRICS
+from sklearn_mrmp._graph.learning import LabelGraph
+from sklearn_mrmp._sklearn_compat import Interval, StrOptions
 
 DECISIONS = ("optimal", "threshold")
 

@@ -9,9 +9,10 @@ from collections import Counter
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+
+from sklearn_mrmp._sklearn_compat import Interval, _fit_context
 
 _COLUMN = re.compile(r"token\d+")
 

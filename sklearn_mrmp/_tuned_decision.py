@@ -9,33 +9,35 @@ from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, ShuffleSplit, check_cv
 from sklearn.utils import get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_y, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._chunks import predict_in_chunks
-from sklearn_mrmp._decision_rules import DECISIONS, fit_decision_rules
-from sklearn_mrmp._label_scores import (
+from sklearn_mrmp._decisions.choice import DECISIONS, fit_decision_rules
+from sklearn_mrmp._decisions.responses import (
     RESPONSE_METHODS,
     choose_response_method,
     fold_scores,
     label_scores,
     training_part,
 )
-from sklearn_mrmp._persistence._api import ModelFileMixin
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._host.chunks import predict_in_chunks
+from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _check_y,
+    _fit_context,
+    _raise_for_params,
+)
 from sklearn_mrmp._targets import TargetEncoding, column_names
-from sklearn_mrmp._threshold_sweep import METRICS
 
 
 def _estimator_has(name):
@@ -112,7 +114,7 @@ default="optimal"
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.multiclass import OneVsRestClassifier
-    >>> from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+    >>> from sklearn_mrmp import TunedDecisionClassifier
     >>> X, Y = make_multilabel_classification(n_classes=6, n_labels=2, random_state=0)
     >>> clf = TunedDecisionClassifier(
     ...     OneVsRestClassifier(LogisticRegression()), metric="accuracy", random_state=0

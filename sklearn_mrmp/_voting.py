@@ -9,16 +9,21 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import Bunch, get_tags, indexable
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_y
 
 from sklearn_mrmp._base import BaseMultilabelClassifier
-from sklearn_mrmp._label_scores import label_scores
+from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._sklearn_compat import (
+    Interval,
+    StrOptions,
+    _BaseComposition,
+    _check_y,
+    _fit_context,
+    _safe_split,
+)
 from sklearn_mrmp._targets import TargetEncoding, column_names
 
 # Probabilities of exactly 0 or 1 would make one certain member veto all others in the log loss.

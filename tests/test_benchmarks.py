@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_mrmp._batches import padded
+from sklearn_mrmp._network.batches import padded
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))

@@ -34,7 +34,6 @@ from sklearn_mrmp import (
     TokenSequenceVectorizer,
     TopKRule,
     TunedDecisionClassifier,
-    _batches,
     auc_gain_by_degree,
     compare_classifiers,
     fit_decision_rules,
@@ -44,7 +43,8 @@ from sklearn_mrmp import (
     similarity_relation,
     tune_thresholds,
 )
-from sklearn_mrmp._runtime import torch_threads
+from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._network import batches as _batches
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578, make_related_labels
 
 TINY = {"d_model": 8, "n_heads": 2, "max_epochs": 1, "random_state": 0}
@@ -171,7 +171,7 @@ class Fails(Exception):
 
 
 def test_an_error_in_the_middle_of_training_leaves_the_process_as_it_was(related, monkeypatch):
-    from sklearn_mrmp._net import MrMPNet
+    from sklearn_mrmp._network.net import MrMPNet
 
     def fail(*_, **__):
         random.random()

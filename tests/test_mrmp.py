@@ -20,7 +20,7 @@ from skorch.callbacks import Callback
 from skorch.exceptions import DeviceWarning
 
 from sklearn_mrmp import LabelGraph, MrMPClassifier, _parameters
-from sklearn_mrmp._thresholds import METRICS
+from sklearn_mrmp._decisions.thresholds import METRICS
 
 
 def make_clf(**options):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._input.tokens import TokenRows
+from sklearn_mrmp._numerics.rows import evenly_spaced
 from sklearn_mrmp._parameters import paper_settings, resolve_auto, stops_early
-from sklearn_mrmp._row_choice import evenly_spaced
-from sklearn_mrmp._tokens import TokenRows
 
 
 def rows(n_samples, length):

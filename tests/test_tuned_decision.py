@@ -16,9 +16,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
-from sklearn_mrmp._label_scores import label_scores
-from sklearn_mrmp._threshold_rules import TopKRule
-from sklearn_mrmp._threshold_sweep import METRICS, metric_value
+from sklearn_mrmp._decisions.cut_rules import TopKRule
+from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
 X, Y = make_multilabel_classification(150, n_classes=6, n_labels=2, random_state=0)

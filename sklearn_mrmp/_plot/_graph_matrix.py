@@ -6,7 +6,7 @@ Knows matplotlib objects it is handed; the numbers come from `_graph_selection`.
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._graph_selection import cluster_order, cluster_tree, signed_association
 
 _NAMED_LABELS = 60  # more names than that cannot be read along an axis

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._graph_selection import (
     association,
     cluster_order,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from sklearn_mrmp._adjacency import endpoints
+from sklearn_mrmp._graph.adjacency import endpoints
 
 LEARNED_PAIR = ("pulling", "pushing")
 _OPTIMAL_ORDER_LABELS = 200  # beyond that the exact leaf order takes seconds

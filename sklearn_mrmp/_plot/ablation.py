@@ -5,7 +5,7 @@ Draws an `AblationResult`; matplotlib is imported when something is drawn.
 
 import numpy as np
 
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._host.optional import import_optional
 
 _COLORS = {"pulling": "#2e8b57", "pushing": "#c0392b"}
 _OTHER_COLOR = "#1f77b4"

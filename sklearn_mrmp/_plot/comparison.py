@@ -5,8 +5,8 @@ Draws a `ComparisonResult`; matplotlib is imported when something is drawn.
 
 import numpy as np
 
-from sklearn_mrmp._compare_report import PAPER_NAMES, deviation, mean
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._compare.report import PAPER_NAMES, deviation, mean
+from sklearn_mrmp._host.optional import import_optional
 
 _COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 _MARKERS = ("o", "D", "s", "^")
@@ -40,7 +40,7 @@ class ComparisonDisplay:
     --------
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
-    >>> from sklearn_mrmp._plot.comparison import ComparisonDisplay
+    >>> from sklearn_mrmp import ComparisonDisplay
     >>> display = ComparisonDisplay(
     ...     ["guess", "logistic"], {("optimal", "f1_micro"): np.array([0.3, 0.8])},
     ...     {("optimal", "f1_micro"): np.array([0.01, 0.02])}, np.array([0.1, 2.0])).plot()

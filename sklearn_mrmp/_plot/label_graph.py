@@ -6,8 +6,8 @@ The public face; what is drawn is chosen in `_graph_selection`, and drawn by `_g
 
 from numbers import Integral
 
-from sklearn_mrmp._label_graph import label_graph
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._graph.learning import label_graph
+from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._graph_matrix import draw_matrix
 from sklearn_mrmp._plot._graph_network import draw_network, node_positions
 from sklearn_mrmp._plot._graph_selection import (
@@ -48,7 +48,7 @@ class LabelGraphDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+    >>> from sklearn_mrmp import LabelGraphDisplay
     >>> Y = [[1, 1, 0], [1, 1, 0], [0, 0, 1]] * 4
     >>> display = LabelGraphDisplay.from_labels(Y, label_names=["sea", "ship", "desert"])
     >>> len(display.edges_)

@@ -3,11 +3,15 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._decision_rules import fit_decision_rules
-from sklearn_mrmp._label_scores import choose_response_method, decided_by_rule, label_scores
-from sklearn_mrmp._optional import import_optional
-from sklearn_mrmp._threshold_sweep import METRICS, metric_value, sweep_cuts
-from sklearn_mrmp._thresholds import check_labels_and_scores, check_metrics, tune_thresholds
+from sklearn_mrmp._decisions.choice import fit_decision_rules
+from sklearn_mrmp._decisions.responses import choose_response_method, decided_by_rule, label_scores
+from sklearn_mrmp._decisions.sweep import METRICS, metric_value, sweep_cuts
+from sklearn_mrmp._decisions.thresholds import (
+    check_labels_and_scores,
+    check_metrics,
+    tune_thresholds,
+)
+from sklearn_mrmp._host.optional import import_optional
 
 _POINTS = 4_000
 
@@ -41,7 +45,7 @@ class ThresholdDisplay:
 
     Examples
     --------
-    >>> from sklearn_mrmp._plot.threshold import ThresholdDisplay
+    >>> from sklearn_mrmp import ThresholdDisplay
     >>> display = ThresholdDisplay.from_predictions(
     ...     [[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]], metrics=["accuracy"]
     ... )

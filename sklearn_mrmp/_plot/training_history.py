@@ -2,7 +2,7 @@
 
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._optional import import_optional
+from sklearn_mrmp._host.optional import import_optional
 
 
 class TrainingHistoryDisplay:
@@ -29,7 +29,7 @@ class TrainingHistoryDisplay:
 
     Examples
     --------
-    >>> from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+    >>> from sklearn_mrmp import TrainingHistoryDisplay
     >>> history = [{"train_loss": 0.5, "valid_loss": 0.4}, {"train_loss": 0.3, "valid_loss": 0.35}]
     >>> display = TrainingHistoryDisplay(history, best_epoch=2).plot()
     >>> display.ax_.get_xlabel()

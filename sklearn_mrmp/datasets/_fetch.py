@@ -14,8 +14,8 @@ from numbers import Integral, Real
 from pathlib import Path
 
 from sklearn.datasets import get_data_home
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
+from sklearn_mrmp._sklearn_compat import Interval, StrOptions, validate_params
 from sklearn_mrmp.datasets._checksums import MULAN_SHA256, REUTERS_SHA256
 from sklearn_mrmp.datasets._download import DownloadError, MissingRemoteFileError, download
 from sklearn_mrmp.datasets._mulan import load_mulan

@@ -10,8 +10,8 @@ from xml.parsers import expat
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import StrOptions, validate_params
 
+from sklearn_mrmp._sklearn_compat import StrOptions, validate_params
 from sklearn_mrmp.datasets._arff import ArffError, read_arff
 
 

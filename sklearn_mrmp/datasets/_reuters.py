@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import StrOptions, validate_params
+
+from sklearn_mrmp._sklearn_compat import StrOptions, validate_params
 
 # No pattern looks for its end further than the next mark, so that reading takes linear time
 # whatever a file holds.

@@ -11,7 +11,8 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, validate_params
+
+from sklearn_mrmp._sklearn_compat import Interval, validate_params
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class PlantedRelations:
 
         Examples
         --------
-        >>> from sklearn_mrmp._label_graph import label_graph
+        >>> from sklearn_mrmp import label_graph
         >>> from sklearn_mrmp.datasets import make_related_labels
         >>> X, Y, planted = make_related_labels(random_state=0)
         >>> planted.recovery(label_graph(Y, correction="bonferroni")).recall

@@ -140,7 +140,7 @@ def test_recovery_of_nothing_is_defined():
 
 
 def test_a_bonferroni_graph_recovers_the_planted_pairs():
-    from sklearn_mrmp._label_graph import label_graph
+    from sklearn_mrmp._graph.learning import label_graph
 
     _, Y, planted = make_related_labels(random_state=2)
     recovery = planted.recovery(label_graph(Y, correction="bonferroni"))

@@ -40,8 +40,8 @@ from sklearn_mrmp import (
     SoftVotingMultilabelClassifier,
     TunedDecisionClassifier,
 )
-from sklearn_mrmp._persistence import _container
-from sklearn_mrmp._persistence._parts import known_parts
+from sklearn_mrmp._model_files import container
+from sklearn_mrmp._model_files.parts import known_parts
 from sklearn_mrmp.datasets import make_related_labels
 
 SECONDS_PER_FILE = 20
@@ -57,7 +57,7 @@ HOSTILE_VALUES = [
     {"strings": {"dtype": "U60000", "shape": [2], "items": ["a", "b"]}},
 ]
 HOSTILE_NAMES = ["__class__", "__dict__", "predict", "fit", "_validate_params", "a", "", "x" * 2000]
-DTYPES = list(_container._DTYPES)
+DTYPES = list(container._DTYPES)
 
 
 def base_models():
@@ -103,7 +103,7 @@ class ModelFile:
                 end += len(data)
         metadata = {**self.metadata, "state": json.dumps(self.state)}
         data = b"".join(self.data.values())
-        digest = _container._digest_of_header(metadata, self.table)
+        digest = container._digest_of_header(metadata, self.table)
         digest.update(data)
         metadata["sha256"] = digest.hexdigest()
         header = json.dumps({"__metadata__": metadata, **self.table}).encode()
@@ -175,7 +175,7 @@ def change_array(file, rng):
     """Change the content or the size of an array, consistently."""
     name = rng.choice(list(file.table))
     entry = file.table[name]
-    array = np.frombuffer(file.data[name], _container._DTYPES[entry["dtype"]])
+    array = np.frombuffer(file.data[name], container._DTYPES[entry["dtype"]])
     array = array.reshape(entry["shape"]).copy()
     kind = rng.randrange(5)
     if kind == 0 and array.size:
@@ -185,12 +185,12 @@ def change_array(file, rng):
         raw = array.reshape(-1).view(np.uint8).reshape(array.size, -1)
         raw[place] = list(rng.randbytes(raw.shape[1]))
     elif kind == 2:
-        array = array.astype(_container._DTYPES[rng.choice(DTYPES)])
+        array = array.astype(container._DTYPES[rng.choice(DTYPES)])
     elif kind == 3 and array.ndim:
         array = np.concatenate([array, array]) if rng.random() < 0.5 else array[:-1]
     elif array.dtype.kind == "f":
         array[...] = rng.choice([np.nan, np.inf, 0, -1e30])
-    entry["dtype"] = _container._CODES[array.dtype]
+    entry["dtype"] = container._CODES[array.dtype]
     entry["shape"] = list(array.shape)
     file.data[name] = array.tobytes()
     return file.pack()

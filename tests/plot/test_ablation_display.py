@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_mrmp._ablation import auc_gain_by_degree
-from sklearn_mrmp._label_graph import LabelGraph
+from sklearn_mrmp._compare.ablation import auc_gain_by_degree
+from sklearn_mrmp._graph.learning import LabelGraph
 from sklearn_mrmp._plot.ablation import AblationDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")

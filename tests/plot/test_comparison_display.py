@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_mrmp._compare_report import ComparisonResult
-from sklearn_mrmp._compare_run import ComparisonRun
+from sklearn_mrmp._compare.report import ComparisonResult
+from sklearn_mrmp._compare.run import ComparisonRun
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")

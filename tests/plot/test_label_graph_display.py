@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from sklearn_mrmp import _optional
-from sklearn_mrmp._label_graph import LabelGraph, label_graph
+from sklearn_mrmp._graph.learning import LabelGraph, label_graph
+from sklearn_mrmp._host import optional as _optional
 from sklearn_mrmp._plot._graph_selection import edge_widths, select_edges, select_labels
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 

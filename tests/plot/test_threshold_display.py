@@ -7,9 +7,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+from sklearn_mrmp._decisions.sweep import METRICS, metric_value
+from sklearn_mrmp._decisions.thresholds import tune_thresholds
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
-from sklearn_mrmp._threshold_sweep import METRICS, metric_value
-from sklearn_mrmp._thresholds import tune_thresholds
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
 mpl.use("Agg")

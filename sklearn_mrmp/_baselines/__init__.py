@@ -1,0 +1,1 @@
+"""The paper's classical baselines, and problem transformations to compare with."""

@@ -1,0 +1,1 @@
+"""Fits that survive kills: the state of training on disk."""

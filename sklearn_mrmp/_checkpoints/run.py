@@ -1,0 +1,202 @@
+"""Whose checkpoint it is: the folder of one fit, with its data, parameters and seed.
+
+Each training inside the fit (a stage) gets a `TrainingCheckpoint` of its own. Knows arrays and
+parameters by their content; nothing of the model or of training.
+"""
+
+import hashlib
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.utils import check_random_state
+
+from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
+from sklearn_mrmp._checkpoints.store import CheckpointStore
+from sklearn_mrmp._host.torch_state import resolve_device
+
+# Change nothing in the weights, or are not ours to compare.
+_NOT_COMPARED = (
+    "callbacks",
+    "checkpoint_dir",
+    "decision",
+    "label_sets",
+    "n_jobs",
+    "n_threads",
+    "progress_bar",
+    "refit",
+    "threshold",
+    "verbose",
+)
+
+
+class CheckpointRun:
+    """The checkpoints of one fit.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        Made if needed; None keeps nothing.
+
+    Raises
+    ------
+    OSError
+        When nothing can be written there.
+    """
+
+    def __init__(self, folder):
+        self.folder = None if folder is None else Path(folder)
+        self._record = None
+        if self.folder is not None:
+            self._check_writable()
+            self._store = CheckpointStore(self.folder, "fit")
+            self._record = self._store.load()
+
+    def _check_writable(self):
+        probe = self.folder / "writable.tmp"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"x")
+            probe.unlink()
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"Nothing can be written to checkpoint_dir={os.fspath(self.folder)!r} "
+                f"({error.strerror}); choose another folder, or None to train without",
+            ) from error
+
+    def random_state(self, random_state):
+        """Return the random state to fit with: that of the first start when it was None.
+
+        Parameters
+        ----------
+        random_state : int, RandomState instance or None
+            The estimator's parameter.
+
+        Returns
+        -------
+        random_state : RandomState instance
+        """
+        if self.folder is None:
+            return check_random_state(random_state)
+        self._seed = None
+        self._random_state = _describe_random_state(random_state)
+        if random_state is None:
+            if self._record is not None and self._record["random_state"] is None:
+                self._seed = self._record["seed"]
+            else:
+                self._seed = int(check_random_state(None).randint(np.iinfo(np.int32).max))
+            random_state = self._seed
+        return check_random_state(random_state)
+
+    def claim(self, params, data, graph):
+        """Say what is being fitted; a folder that belongs to another fit is refused.
+
+        Parameters
+        ----------
+        params : dict
+            Parameters of the estimator, by name.
+        data : dict of str to array, sparse array or None
+            What is fitted, by the name of the argument of ``fit``.
+        graph : LabelGraph or None
+            Label relations.
+
+        Raises
+        ------
+        ValueError
+            When the folder belongs to other data, parameters or versions; says which.
+        """
+        if self.folder is None:
+            return
+        record = self._describe(params, data, graph)
+        if self._record is None:
+            self._store.save(record)
+            self._store.save(record)  # the spare copy
+        else:
+            self._compare(self._record, record)
+            record = self._record
+        self._id = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+    def _describe(self, params, data, graph):
+        from sklearn_mrmp import __version__
+
+        compared = {name: params[name] for name in params if name not in _NOT_COMPARED}
+        compared["device"] = resolve_device(params["device"])
+        if not (params["relations"] is None or isinstance(params["relations"], str)):
+            compared["relations"] = _graph_fingerprint(graph)
+        del compared["random_state"]
+        return {
+            "data": {name: fingerprint(value) for name, value in data.items()},
+            "parameters": {name: _describe(value) for name, value in sorted(compared.items())},
+            "random_state": self._random_state,
+            "seed": self._seed,
+            "sklearn_mrmp": __version__,
+            "torch": torch.__version__,
+        }
+
+    def _compare(self, old, new):
+        parts = [name for name in new["data"] if new["data"][name] != old["data"].get(name)]
+        pairs = {name: (old[name], new[name]) for name in ("random_state", "sklearn_mrmp")}
+        for name in sorted(set(old["parameters"]) | set(new["parameters"])):
+            pairs[name] = (old["parameters"].get(name), new["parameters"].get(name))
+        changed = [f"{name} was {a!r}, is {b!r}" for name, (a, b) in pairs.items() if a != b]
+        if parts or changed:
+            reasons = [f"other data: {', '.join(parts)}"] if parts else []
+            reasons += [f"other parameters: {'; '.join(changed)}"] if changed else []
+            raise ValueError(
+                f"checkpoint_dir={os.fspath(self.folder)!r} belongs to a fit with "
+                f"{' and with '.join(reasons)}. Give each fit a folder of its own, or delete this "
+                "one to start anew."
+            )
+        if old["torch"] != new["torch"]:
+            warnings.warn(
+                f"The checkpoints in {self.folder} were written with torch {old['torch']}, this "
+                f"is {new['torch']}: the outcome may differ in its last digits.",
+                stacklevel=4,
+            )
+
+    def stage(self, name):
+        """Return the checkpoint of one of the trainings of the fit, by a name for it."""
+        if self.folder is None:
+            return TrainingCheckpoint()
+        return TrainingCheckpoint(CheckpointStore(self.folder, name), self._id)
+
+
+def fingerprint(value):
+    """SHA-256 of an array or sparse array: type, shape and content; None stays None."""
+    if value is None:
+        return None
+    if sp.issparse(value):
+        value = value.tocsr()
+        arrays = (np.array(value.shape), value.indptr, value.indices, value.data)
+    else:
+        arrays = (np.asarray(value),)
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _graph_fingerprint(graph):
+    """Describe the outcome: a function may return another graph under the same name."""
+    if graph is None:
+        return "no relations"
+    parts = [f"{name}{fingerprint(adjacency)}" for name, adjacency in graph.relations.items()]
+    return f"label graph {hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
+
+
+def _describe_random_state(random_state):
+    if not isinstance(random_state, np.random.RandomState):
+        return _describe(random_state)
+    _, keys, *rest = random_state.get_state()
+    return f"RandomState {fingerprint(keys)[:16]} {rest}"
+
+
+def _describe(value):
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)

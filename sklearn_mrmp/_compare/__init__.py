@@ -1,0 +1,1 @@
+"""Comparisons, the ablation of relations, and the command line."""

@@ -1,0 +1,174 @@
+"""The command line: ``python -m sklearn_mrmp compare``.
+
+Reads arguments and data, calls `compare_classifiers`, writes tables and a picture.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from sklearn.datasets import get_data_home
+
+from sklearn_mrmp._compare.api import compare_classifiers
+from sklearn_mrmp._compare.methods import METHODS, make_method
+from sklearn_mrmp.datasets import load_mulan, load_reuters21578
+
+_DEFAULT_METHODS = "mlknn,br-lr,mrmp"
+
+
+def main(argv=None):
+    """Run the command line; return the exit status.
+
+    Parameters
+    ----------
+    argv : list of str, default=None
+        The arguments; those of the process when None.
+
+    Returns
+    -------
+    status : int
+        0; 1 when a classifier failed or the data could not be read; 130 when interrupted.
+    """
+    arguments = _parser().parse_args(argv)
+    try:
+        return arguments.run(arguments)
+    except (OSError, ValueError, ImportError) as error:
+        sys.stderr.write(f"sklearn_mrmp: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("sklearn_mrmp: interrupted; the same command resumes\n")
+        return 130
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m sklearn_mrmp",
+        description="Multi-label classification with learned label relations.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    compare = commands.add_parser(
+        "compare",
+        help="compare classifiers on a data set",
+        description="Fit classifiers on the training rows of a data set, tune the same decision "
+        "rules on the same validation rows, score all test rows, and print and write the table.",
+        epilog="methods:\n"
+        + "\n".join(f"  {name:14} {text}" for name, (_, text) in METHODS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    compare.set_defaults(run=_compare)
+    _add_compare_arguments(compare)
+    return parser
+
+
+def _add_compare_arguments(parser):
+    parser.add_argument(
+        "--dataset",
+        required=True,
+        help="'reuters', the name of a Mulan data set in the data home (bibtex, delicious, …), or "
+        "a folder in Mulan's format with a training and a test file",
+    )
+    parser.add_argument(
+        "--data-home",
+        help="folder with mulan/<name>/ and reuters21578/ (scikit-learn's data home)",
+    )
+    parser.add_argument(
+        "--methods",
+        type=_methods,
+        default=_DEFAULT_METHODS,
+        help=f"methods, separated by commas, or 'all' ({_DEFAULT_METHODS})",
+    )
+    parser.add_argument(
+        "--titles",
+        action="store_true",
+        help="words of a text's first line are features once more, for all but mrmp-paper",
+    )
+    parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
+    parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
+    parser.add_argument("--out", type=Path, default=Path("results"), help="folder (results)")
+    parser.add_argument("--fresh", action="store_true", help="forget the runs done before")
+
+
+def _methods(text):
+    names = list(METHODS) if text == "all" else [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise argparse.ArgumentTypeError(
+                f"unknown method {name!r}, not in {', '.join(METHODS)}"
+            )
+    return list(dict.fromkeys(names))
+
+
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def _compare(arguments):
+    name, train, test = _load(arguments.dataset, arguments.data_home)
+    is_text = isinstance(train.data, list)
+    if arguments.titles and not is_text:
+        raise ValueError(f"--titles is for texts, and the rows of {name} are features.")
+    texts = {"text": is_text, "titles": arguments.titles}
+    _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    runs = arguments.out / f"{name}.jsonl"
+    if arguments.fresh:
+        runs.unlink(missing_ok=True)
+    result = compare_classifiers(
+        {method: make_method(method, name, **texts) for method in arguments.methods},
+        train.data,
+        train.target,
+        test.data,
+        test.target,
+        seeds=arguments.seeds,
+        n_jobs=arguments.n_jobs,
+        results_path=runs,
+        verbose=1,
+    )
+    _say("\n" + result.to_markdown())
+    _write(result, arguments.out, name)
+    return 1 if result.errors else 0
+
+
+def _load(dataset, data_home):
+    """Return the name of the data set, its training part and its test part."""
+    folder = Path(dataset)
+    if not folder.is_dir() or dataset == folder.name:
+        home = Path(get_data_home(data_home))
+        if dataset == "reuters":
+            parts = (
+                load_reuters21578(home / "reuters21578", subset=part) for part in ("train", "test")
+            )
+            return dataset, *parts
+        named = home / "mulan" / dataset
+        if named.is_dir() or not folder.is_dir():
+            folder = named
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder {dataset!r} and no data set {folder}. Give --data-home, or "
+            f"download it: sklearn_mrmp.datasets.fetch_mulan({dataset!r})."
+        )
+    name = folder.resolve().name
+    return name, *(load_mulan(folder, name, subset=part) for part in ("train", "test"))
+
+
+def _write(result, out, name):
+    """Write the table as CSV and Markdown, and the picture."""
+    from sklearn_mrmp._plot.comparison import ComparisonDisplay
+
+    written = [out / f"{name}{suffix}" for suffix in (".csv", ".md", ".png")]
+    result.to_frame().to_csv(written[0], index=False)
+    written[1].write_text(result.to_markdown(), encoding="utf-8")
+    if len(result.errors) < len(result.methods):
+        display = ComparisonDisplay.from_result(result, title=name)
+        display.figure_.savefig(written[2], dpi=120)
+    else:
+        written.pop()
+    _say("wrote " + ", ".join(map(str, written)))
+
+
+def _say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,209 @@
+"""The outcome of a comparison as a value: runs in, tables out.
+
+Means and standard deviations over seeds, the best value of each metric marked, as data frame,
+Markdown or LaTeX. Knows nothing of how the runs came about; pandas is imported on demand.
+"""
+
+import numpy as np
+
+from sklearn_mrmp._host.optional import import_optional
+
+PAPER_NAMES = {"accuracy": "ACC", "f1_samples": "ebF1", "f1_micro": "miF1", "f1_macro": "maF1"}
+_COSTS = {"fit_time": "fit [s]", "predict_time": "predict [s]", "peak_memory": "memory [MB]"}
+
+
+class ComparisonResult:
+    """What `compare_classifiers` found.
+
+    Parameters
+    ----------
+    runs : list of ComparisonRun
+        One run per classifier and seed.
+    methods : list of str
+        Names of the classifiers, in the order of the tables.
+    metrics : sequence of str
+        Reported metrics.
+    decisions : sequence of str
+        Reported decision rules.
+
+    Attributes
+    ----------
+    errors : dict of str to str
+        For each classifier that failed with some seed, the first error.
+    best : dict of (str, str) to str
+        For each decision and metric the classifier with the highest mean test score, the first
+        of several; classifiers that failed with some seed take no part.
+    """
+
+    def __init__(self, runs, methods, metrics, decisions):
+        self.runs = list(runs)
+        self.methods = list(methods)
+        self.metrics = tuple(metrics)
+        self.decisions = tuple(decisions)
+
+    @property
+    def errors(self):
+        """The first error of each classifier that failed."""
+        return {run.method: run.error for run in reversed(self.runs) if run.error is not None}
+
+    @property
+    def best(self):
+        """The best classifier by decision and metric."""
+        complete = [method for method in self.methods if method not in self.errors]
+        return {
+            (decision, metric): max(complete, key=lambda m: self.scores(m, decision, metric).mean())
+            for decision in self.decisions
+            for metric in self.metrics
+            if complete
+        }
+
+    def scores(self, method, decision, metric):
+        """Test scores of one classifier, an array with one value per successful seed."""
+        runs = self._finished(method)
+        return np.array([run.scores[decision][metric] for run in runs], dtype=float)
+
+    def cost(self, method, name):
+        """``fit_time``, ``predict_time`` or ``peak_memory`` of one classifier, one per seed."""
+        return np.array([getattr(run, name) for run in self._finished(method)], dtype=float)
+
+    def _finished(self, method):
+        return [run for run in self.runs if run.method == method and run.error is None]
+
+    def to_frame(self):
+        """Return one row per decision and classifier: means and deviations over seeds, and costs.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns ``decision``, ``method``, then for each metric its mean, ``<metric>_std``
+            (deviation over seeds; NaN for a single one) and ``<metric>_best`` (whether it is the
+            best of the decision), then means of ``fit_time`` and ``predict_time`` (seconds) and
+            ``peak_memory`` (MB), ``n_seeds`` and ``error``.
+        """
+        pd = import_optional("pandas", "data")
+        rows = [self._row(decision, m) for decision in self.decisions for m in self.methods]
+        return pd.DataFrame(rows)
+
+    def _row(self, decision, method):
+        best = self.best
+        row = {"decision": decision, "method": method}
+        for metric in self.metrics:
+            values = self.scores(method, decision, metric)
+            row[metric] = mean(values)
+            row[f"{metric}_std"] = deviation(values)
+            row[f"{metric}_best"] = best.get((decision, metric)) == method
+        row |= {name: mean(self.cost(method, name)) for name in _COSTS}
+        return row | {"n_seeds": len(self._finished(method)), "error": self.errors.get(method)}
+
+    def runs_to_frame(self):
+        """Return one row per run, decision and metric: the long form, for plots and statistics.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns ``method``, ``seed``, ``decision``, ``metric``, ``score``, ``fit_time``,
+            ``predict_time`` and ``peak_memory``; failed runs have no rows.
+        """
+        pd = import_optional("pandas", "data")
+        costs = list(_COSTS)
+        rows = [
+            [run.method, run.seed, decision, metric, value, *(getattr(run, c) for c in costs)]
+            for run in self.runs
+            for decision, by_metric in run.scores.items()
+            for metric, value in by_metric.items()
+        ]
+        names = ["method", "seed", "decision", "metric", "score"]
+        return pd.DataFrame(rows, columns=names + costs)
+
+    def to_markdown(self):
+        """Return the table in Markdown, the best value of each metric and decision in bold.
+
+        Returns
+        -------
+        text : str
+        """
+        header, rows = self._cells(lambda text: f"**{text}**", "±")
+        lines = ["| " + " | ".join(cells) + " |" for cells in [header, *rows]]
+        lines.insert(1, "|---|---|" + "---:|" * (len(header) - 2))
+        notes = [f"\n`{m}` failed: {_one_line(error)}" for m, error in self.errors.items()]
+        return "\n".join(lines + notes) + "\n"
+
+    def to_latex(self):
+        """Return the table as a LaTeX ``tabular`` with ``booktabs`` rules, best values in bold.
+
+        Returns
+        -------
+        text : str
+        """
+        header, rows = self._cells(lambda text: rf"\textbf{{{text}}}", r"$\pm$")
+        escaped = [[_escape_latex(cell) for cell in row[:2]] + row[2:] for row in rows]
+        lines = [" & ".join(cells) + r" \\" for cells in [header, *escaped]]
+        return "\n".join(
+            [
+                rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
+                r"\toprule",
+                lines[0],
+                r"\midrule",
+                *lines[1:],
+                r"\bottomrule",
+                r"\end{tabular}",
+                "",
+            ]
+        )
+
+    def _cells(self, mark, plus_minus):
+        """Return the header and the rows of the printed table."""
+        header = ["method", "decision"]
+        header += [PAPER_NAMES.get(metric, metric) for metric in self.metrics]
+        header += list(_COSTS.values())
+        best = self.best
+        rows = []
+        for decision in self.decisions:
+            for method in self.methods:
+                cells = [method, decision]
+                for metric in self.metrics:
+                    text = _format(self.scores(method, decision, metric), plus_minus)
+                    is_best = best.get((decision, metric)) == method
+                    cells.append(mark(text) if is_best else text)
+                costs = [mean(self.cost(method, name)) for name in _COSTS]
+                rows.append(cells + [_format_cost(cost) for cost in costs])
+        return header, rows
+
+    def __repr__(self):
+        seeds = len({run.seed for run in self.runs})
+        failed = f", {len(self.errors)} failed" if self.errors else ""
+        return f"ComparisonResult({len(self.methods)} classifiers, {seeds} seeds{failed})"
+
+    def __str__(self):
+        return self.to_markdown()
+
+
+def mean(values):
+    """Mean of the seeds' values; NaN when there are none."""
+    return float(values.mean()) if len(values) else np.nan
+
+
+def deviation(values):
+    """Sample standard deviation over seeds; NaN for fewer than two."""
+    return float(values.std(ddof=1)) if len(values) > 1 else np.nan
+
+
+def _format(values, plus_minus):
+    if not len(values):
+        return "error"
+    spread = f" {plus_minus} {deviation(values):.3f}" if len(values) > 1 else ""
+    return f"{mean(values):.3f}{spread}"
+
+
+def _format_cost(value):
+    if np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _one_line(text):
+    return " ".join(text.split())
+
+
+def _escape_latex(text):
+    return "".join("\\" + char if char in "&%$#_{}" else char for char in text)

@@ -1,0 +1,241 @@
+"""One run of a comparison: fit a classifier, tune its decisions, score and measure it.
+
+Runs inside a worker process of its own, so that its memory can be told from that of others. Knows
+scikit-learn's estimator interface and the decision rules, and no particular classifier.
+"""
+
+import sys
+import time
+import traceback
+import warnings
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from sklearn_mrmp._decisions.choice import fit_decision_rules
+from sklearn_mrmp._decisions.responses import choose_response_method, decided_by_rule, label_scores
+from sklearn_mrmp._sklearn_compat import _safe_indexing
+
+
+@dataclass(frozen=True)
+class ComparisonRun:
+    """Outcome of one classifier with one seed.
+
+    Attributes
+    ----------
+    method : str
+        Name of the classifier.
+    seed : int
+        Seed of the validation split and of the classifier.
+    scores : dict of str to dict of str to float
+        Test score by decision and metric; empty after an error.
+    fit_time, predict_time : float
+        Seconds to fit, and to compute the probabilities of all test rows.
+    peak_memory : float
+        Largest resident memory of the process in MB, interpreter, libraries and data included;
+        NaN when the run had no process of its own.
+    base_memory : float
+        The same just before fitting.
+    error : str or None
+        Type and message of the exception that ended the run.
+    warnings : list of str
+        Different warnings that were raised, at most ten.
+    key : str
+        Fingerprint of data, classifier and settings.
+    code : str
+        Fingerprint of the code that made a run which was read from a file.
+    """
+
+    method: str
+    seed: int
+    scores: dict = field(default_factory=dict)
+    fit_time: float = np.nan
+    predict_time: float = np.nan
+    peak_memory: float = np.nan
+    base_memory: float = np.nan
+    error: str | None = None
+    warnings: list = field(default_factory=list)
+    key: str = ""
+    code: str = ""
+
+    def to_dict(self):
+        """Return the run as a dict of plain Python values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """What all runs of a comparison share: the data, and how they are used."""
+
+    X_train: object
+    Y_train: object
+    X_test: object
+    Y_test: object
+    metrics: tuple
+    decisions: tuple
+    validation_fraction: float
+    measure_memory: bool = True
+
+    def split(self, seed):
+        """Row numbers of the training rows to fit on, and of those to tune decisions on."""
+        rows = np.arange(self.Y_train.shape[0])
+        return train_test_split(rows, test_size=self.validation_fraction, random_state=seed)
+
+
+def run_one(protocol, method, estimator, seed, key):
+    """Fit, tune, score and measure; an exception becomes the run's error.
+
+    Returns
+    -------
+    run : ComparisonRun
+    """
+    measured = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            measured = _measure(protocol, estimator, seed)
+        except Exception as error:
+            measured = {"error": _describe_error(error)}
+    shown = sorted({f"{w.category.__name__}: {w.message}" for w in caught})[:10]
+    return ComparisonRun(method=method, seed=seed, key=key, warnings=shown, **measured)
+
+
+def _describe_error(error):
+    """Type, message and the innermost place of an exception."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
+    return f"{type(error).__name__}: {error} ({place})"
+
+
+def _measure(protocol, estimator, seed):
+    estimator = set_random_states(clone(estimator), seed)
+    base_memory = peak_memory() if protocol.measure_memory else np.nan
+    start = time.perf_counter()
+    estimator, held_out = _fit(protocol, estimator, seed)
+    fit_time = time.perf_counter() - start
+    n_labels = protocol.Y_train.shape[1]
+    start = time.perf_counter()
+    P_test = label_probabilities(estimator, protocol.X_test, n_labels)
+    predict_time = time.perf_counter() - start
+    peak = peak_memory() if protocol.measure_memory else np.nan
+    if held_out is None:
+        rules = _last_step(estimator).decision_rules_
+    else:
+        rules = _tuned_rules(protocol, estimator, *held_out)
+    return {
+        "scores": {
+            name: _scores(protocol, estimator, name, rules[name], P_test)
+            for name in protocol.decisions
+        },
+        "fit_time": fit_time,
+        "predict_time": predict_time,
+        "peak_memory": peak,
+        "base_memory": base_memory,
+    }
+
+
+def _fit(protocol, estimator, seed):
+    """Fit, and return the rows that were set aside: none of those for who tunes on all rows."""
+    if tunes_on_all_rows(_last_step(estimator)):
+        return estimator.fit(protocol.X_train, protocol.Y_train), None
+    fit_rows, valid_rows = protocol.split(seed)
+    X_fit, X_valid = (_safe_indexing(protocol.X_train, rows) for rows in (fit_rows, valid_rows))
+    Y_fit, Y_valid = protocol.Y_train[fit_rows], protocol.Y_train[valid_rows]
+    return fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid), (Y_fit, X_valid, Y_valid)
+
+
+def _last_step(estimator):
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def tunes_on_all_rows(classifier):
+    """Whether a classifier tunes its decisions itself, on out-of-fold scores of all rows."""
+    return getattr(classifier, "_tunes_on_all_rows", False)
+
+
+def _tuned_rules(protocol, estimator, Y_fit, X_valid, Y_valid):
+    P_valid = label_probabilities(estimator, X_valid, Y_fit.shape[1])
+    return {
+        decision: fit_decision_rules(
+            Y_valid, P_valid, Y_train=Y_fit, decision=decision, metrics=protocol.metrics
+        )
+        for decision in protocol.decisions
+    }
+
+
+def set_random_states(estimator, seed):
+    """Set every ``random_state`` of an estimator and of what it contains; return it."""
+    names = [
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return estimator.set_params(**dict.fromkeys(names, int(seed)))
+
+
+def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
+    """Fit; hand the validation rows to a classifier that would otherwise split off its own."""
+    last = _last_step(estimator)
+    if not has_fit_parameter(last, "X_val"):
+        return estimator.fit(X, Y)
+    if last is estimator:
+        return estimator.fit(X, Y, X_val=X_valid, y_val=Y_valid)
+    # The slice shares its steps with the pipeline, which is fitted thereby.
+    before = estimator[:-1]
+    Z = before.fit_transform(X, Y)
+    last.fit(Z, Y, X_val=before.transform(X_valid), y_val=Y_valid)
+    return estimator
+
+
+def label_probabilities(estimator, X, n_labels):
+    """Probabilities of shape (n_samples, n_labels) from any of scikit-learn's conventions.
+
+    Without ``predict_proba`` the values of ``decision_function`` go through the logistic function.
+    """
+    method = choose_response_method(estimator)
+    scores = label_scores(estimator, X, n_labels, method)
+    return scores if method == "predict_proba" else expit(scores)
+
+
+def _scores(protocol, estimator, decision, rules, P_test):
+    """Test scores of the rules of one decision, each tuned for its metric."""
+    scores = {}
+    for metric in protocol.metrics:
+        given = P_test, protocol.X_test, metric, decision
+        Y_pred = decided_by_rule(estimator, rules[metric], *given)
+        scores[metric] = score(protocol.Y_test, Y_pred.astype(np.int32), metric)
+    return scores
+
+
+def score(Y_true, Y_pred, metric):
+    """Value of a metric by scikit-learn's scorer name; undefined F1 values count as 0."""
+    if metric == "accuracy":
+        return float(accuracy_score(Y_true, Y_pred))
+    average = metric.removeprefix("f1_")
+    return float(f1_score(Y_true, Y_pred, average=average, zero_division=0))
+
+
+def peak_memory():
+    """Largest resident memory of this process so far, in MB; NaN where it cannot be known."""
+    try:
+        # Not ru_maxrss, which on Linux starts at what the parent process had in use.
+        with open("/proc/self/status") as status:
+            line = next(line for line in status if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 1024
+    except (OSError, StopIteration):
+        return _peak_memory_elsewhere()
+
+
+def _peak_memory_elsewhere():
+    try:
+        import resource
+    except ImportError:
+        return np.nan
+    unit = 1024**2 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

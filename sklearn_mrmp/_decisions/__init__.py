@@ -1,0 +1,1 @@
+"""From probabilities to label sets: thresholds, rules, and operating points. numpy and scipy."""

@@ -1,0 +1,208 @@
+"""Decision rules that cut scores: one threshold, one for each label, the top k, at least one.
+
+Each rule is a small picklable object: ``fit(Y_valid, P_valid)`` chooses its constants for a metric
+on validation rows, ``decide(P)`` turns scores into label sets. Knows numpy and `_thresholds`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_mrmp._decisions.per_label import SHRINKAGE
+from sklearn_mrmp._decisions.sweep import metric_value
+from sklearn_mrmp._decisions.thresholds import check_labels_and_scores, tune_thresholds
+
+
+@dataclass(eq=False)
+class GlobalThresholdRule:
+    """Predict the labels whose score reaches one cut, the best one for a metric.
+
+    Parameters
+    ----------
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
+        What the cut maximises on the validation rows.
+
+    Attributes
+    ----------
+    threshold : float
+        The cut.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule
+    >>> rule = GlobalThresholdRule().fit([[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]])
+    >>> rule.decide(np.array([[0.3, 0.4]]))
+    array([[False,  True]])
+    """
+
+    metric: str = "f1_micro"
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        """Find the cut; `Y_train` is not used."""
+        tuned = tune_thresholds(Y_valid, P_valid, metrics=self.metric)
+        self.threshold = tuned.thresholds[self.metric]
+        self.validation_score = tuned.scores[self.metric]
+        return self
+
+    def decide(self, P):
+        """Return the predicted labels, bool ndarray of the shape of `P`."""
+        return np.asarray(P) >= self.threshold
+
+
+@dataclass(eq=False)
+class LabelThresholdRule:
+    """Predict a label when its score reaches the label's own cut, shrunk to the global one.
+
+    Parameters
+    ----------
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_macro"
+        What the cuts maximise on the validation rows.
+    shrinkage : float, default=10.0
+        See `tune_thresholds`.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_labels,)
+        The cuts.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._decisions.cut_rules import LabelThresholdRule
+    >>> rule = LabelThresholdRule(shrinkage=0)
+    >>> rule.fit([[1, 0], [0, 1]], [[0.5, 0.25], [0.25, 0.75]]).thresholds
+    array([0.375, 0.5  ])
+    """
+
+    metric: str = "f1_macro"
+    shrinkage: float = SHRINKAGE
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        """Find the cuts; `Y_train` is not used."""
+        tuned = tune_thresholds(
+            Y_valid,
+            P_valid,
+            metrics=self.metric,
+            strategy="per_label",
+            shrinkage=self.shrinkage,
+        )
+        self.thresholds = tuned.thresholds[self.metric]
+        self.validation_score = tuned.scores[self.metric]
+        return self
+
+    def decide(self, P):
+        """Return the predicted labels, bool ndarray of the shape of `P`."""
+        return np.asarray(P) >= self.thresholds
+
+
+@dataclass(eq=False)
+class TopKRule:
+    """Predict the k labels of highest score, in every row.
+
+    Parameters
+    ----------
+    k : int, default=None
+        Number of labels; None chooses the best k for the metric on the validation rows.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
+        The metric.
+
+    Attributes
+    ----------
+    k_ : int
+        The number of labels.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp import TopKRule
+    >>> rule = TopKRule().fit([[1, 0, 0], [0, 1, 0]], [[0.4, 0.2, 0.1], [0.1, 0.2, 0.1]])
+    >>> rule.decide(np.array([[0.2, 0.1, 0.3]]))
+    array([[False, False,  True]])
+    """
+
+    k: int | None = None
+    metric: str = "f1_micro"
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        """Choose k unless it is given; `Y_train` is not used."""
+        Y, P = check_labels_and_scores(Y_valid, P_valid)
+        if self.k is None:
+            # ranks as scores: the best cut of the ranks is the best k
+            tuned = tune_thresholds(Y, 1.0 - falling_ranks(P), metrics=self.metric)
+            self.k_ = max(1, int(np.floor(1.0 - tuned.thresholds[self.metric])))
+        elif self.k < 1:
+            raise ValueError(f"k must be at least 1, got {self.k!r}.")
+        else:
+            self.k_ = self.k
+        self.validation_score = metric_value(Y, self.decide(P), self.metric)
+        return self
+
+    def decide(self, P):
+        """Return the predicted labels, bool ndarray of the shape of `P`."""
+        return falling_ranks(np.asarray(P)) <= self.k_
+
+
+@dataclass(eq=False)
+class AtLeastOneRule:
+    """Predict the labels whose score reaches a cut, and in any case the best label of each row.
+
+    Parameters
+    ----------
+    threshold : float, default=None
+        The cut; None finds the best one for the metric on the validation rows, exactly.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
+        The metric.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The cut.
+    validation_score : float
+        The metric on the validation rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp import AtLeastOneRule
+    >>> rule = AtLeastOneRule(threshold=0.5).fit([[1, 0]], [[0.9, 0.2]])
+    >>> rule.decide(np.array([[0.2, 0.1], [0.8, 0.7]]))
+    array([[ True, False],
+           [ True,  True]])
+    """
+
+    threshold: float | None = None
+    metric: str = "f1_micro"
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        """Find the cut unless it is given; `Y_train` is not used."""
+        Y, P = check_labels_and_scores(Y_valid, P_valid)
+        self.threshold_ = self.threshold
+        if self.threshold is None:
+            # with the best label of each row on top of all scores, every cut predicts it
+            lifted = P.copy()
+            lifted[np.arange(len(P)), P.argmax(axis=1)] = P.max()
+            cut = tune_thresholds(Y, lifted, metrics=self.metric).thresholds[self.metric]
+            self.threshold_ = min(cut, float(P.max()))
+        self.validation_score = metric_value(Y, self.decide(P), self.metric)
+        return self
+
+    def decide(self, P):
+        """Return the predicted labels, bool ndarray of the shape of `P`."""
+        P = np.asarray(P)
+        decided = self.threshold_ <= P
+        decided[np.arange(len(P)), P.argmax(axis=1)] = True
+        return decided
+
+
+def falling_ranks(P):
+    """Rank of each score within its row, 1 for the highest; ties by column."""
+    order = np.argsort(-P, axis=1, kind="stable")
+    ranks = np.empty(P.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, np.arange(1, P.shape[1] + 1)[None], axis=1)
+    return ranks

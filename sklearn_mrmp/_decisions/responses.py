@@ -1,0 +1,111 @@
+"""What fitted multi-label classifiers say of labels, as one (n_samples, n_labels) array.
+
+scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
+each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy,
+scikit-learn's way of picking rows, and which rule looks at them.
+"""
+
+import copy
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+
+from sklearn_mrmp._decisions.seen_rows import SeenRowRule
+from sklearn_mrmp._sklearn_compat import _check_method_params, _safe_split
+
+RESPONSE_METHODS = ("predict_proba", "decision_function")
+
+
+def choose_response_method(estimator, response_method="auto"):
+    """Name of the method that gives the scores; raise AttributeError when there is none."""
+    wanted = RESPONSE_METHODS if response_method == "auto" else (response_method,)
+    for name in wanted:
+        if hasattr(estimator, name):
+            return name
+    raise AttributeError(
+        f"{type(estimator).__name__} has no {' or '.join(wanted)}, so there are no scores to "
+        "decide by."
+    )
+
+
+def label_scores(estimator, X, n_labels, response_method):
+    """Scores of a label matrix target.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted on a label matrix of `n_labels` columns.
+    X : array-like
+        Input rows.
+    n_labels : int
+        Number of labels.
+    response_method : {"predict_proba", "decision_function"}
+        Where the scores come from.
+
+    Returns
+    -------
+    scores : float ndarray of shape (n_samples, n_labels)
+        Probabilities that the labels are 1, or margins.
+    """
+    response = getattr(estimator, response_method)(X)
+    if isinstance(response, list):
+        classes = estimator.classes_
+        columns = [_positive_column(P, values) for P, values in zip(response, classes, strict=True)]
+        response = np.column_stack(columns)
+    response = np.asarray(response)
+    if response.ndim != 2 or response.shape[1] != n_labels:
+        raise ValueError(
+            f"{response_method} of {type(estimator).__name__} returned shape {response.shape}; "
+            f"expected one column for each of the {n_labels} labels, or a list of arrays."
+        )
+    return response
+
+
+def _positive_column(P, classes):
+    """Probability of class 1; a label that is constant in training has one column only."""
+    where = np.flatnonzero(np.asarray(classes) == 1)
+    return P[:, where[0]] if where.size else np.zeros(len(P), dtype=P.dtype)
+
+
+def training_part(estimator, X, y, positions, fit_params):
+    """Rows at these positions, and the fit parameters that belong to them."""
+    X_part, y_part = _safe_split(estimator, X, y, positions)
+    return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
+
+
+def fold_scores(estimator, X, y, train, test, response_method, fit_params):
+    """Fit on the training rows and return the scores of the test rows."""
+    X_train, y_train, fit_params = training_part(estimator, X, y, train, fit_params)
+    estimator.fit(X_train, y_train, **fit_params)
+    X_test, _ = _safe_split(estimator, X, y, test, train)
+    return label_scores(estimator, X_test, y.shape[1], response_method)
+
+
+def decided_by_rule(estimator, rule, P, X, metric, decision="optimal"):
+    """Labels that a fitted classifier predicts by a rule, which may want to see the rows.
+
+    Parameters
+    ----------
+    estimator : classifier, or a Pipeline that ends in one
+        Fitted; its own operating point stays as it is.
+    rule : object
+        One of its rules, or one that knows probabilities alone.
+    P : ndarray of shape (n_samples, n_labels)
+        Its probabilities for the rows.
+    X : {array-like, sparse matrix}
+        The rows.
+    metric, decision : str
+        The operating point that the rule is for.
+
+    Returns
+    -------
+    decided : bool ndarray of shape (n_samples, n_labels)
+    """
+    if not isinstance(rule, SeenRowRule):
+        return rule.decide(P)
+    classifier = estimator
+    if isinstance(estimator, Pipeline):
+        classifier, X = estimator[-1], estimator[:-1].transform(X)
+    chosen = copy.copy(classifier).set_params(threshold=metric, decision=decision)
+    return sp.csr_array(chosen.predict(X)).toarray() > 0

@@ -1,0 +1,77 @@
+"""Rows that were seen before, or almost: their label sets, as a whole, for subset accuracy.
+
+Probabilities of labels say little about a row that occurs twice: the set it had then is more often
+exactly right than the most probable set. Knows numpy, scipy and log odds; nothing of where similar
+rows come from.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Similarities tried, the most careful one first.
+_SIMILARITIES = (0.99, 0.95, 0.9, 0.8)
+# More rows have to turn right than wrong: by so many standard deviations of chance, squared. Four
+# rows against none will do.
+_CLEAR_GAIN = 4.0
+
+
+@dataclass(eq=False)
+class SeenRowRule:
+    """Decide as another rule does, but give rows that were seen before the labels they had.
+
+    Attributes
+    ----------
+    rule : object
+        Decides about all other rows.
+    min_similarity : float
+        From here on a row counts as seen.
+    validation_score : float
+        Subset accuracy on the validation rows.
+    """
+
+    rule: object
+    min_similarity: float
+    validation_score: float
+
+    @classmethod
+    def around(cls, rule, decided, Y, P, similar):
+        """Put the rule around another one where that is clearly better.
+
+        Parameters
+        ----------
+        rule : object
+            A fitted rule for subset accuracy.
+        decided, Y : bool ndarray of shape (n_samples, n_labels)
+            Its decisions about rows it was not fitted on, and the truth.
+        P : ndarray of shape (n_samples, n_labels)
+            Probabilities of these rows.
+        similar : SimilarRows
+            Training rows similar to them, themselves not among these.
+
+        Returns
+        -------
+        rule : SeenRowRule, or the other rule itself
+        """
+        was_right = (decided == Y).all(axis=1)
+        best, best_gain = rule, 0
+        for min_similarity in _SIMILARITIES:
+            found, labels = similar.most_probable_labels(P, min_similarity)
+            is_right = ((labels.toarray() > 0) == Y[found]).all(axis=1)
+            n_changed = np.count_nonzero(is_right != was_right[found])
+            gain = np.count_nonzero(is_right) - np.count_nonzero(was_right[found])
+            if gain > best_gain and gain**2 >= _CLEAR_GAIN * n_changed:
+                score = float((np.count_nonzero(was_right) + gain) / len(Y))
+                best, best_gain = cls(rule, min_similarity, score), gain
+        return best
+
+    def decide(self, P, similar=None):
+        """Return the predicted labels, bool ndarray of the shape of `P`.
+
+        Without `similar` rows it is the other rule that decides.
+        """
+        decided = self.rule.decide(P)
+        if similar is not None:
+            found, labels = similar.most_probable_labels(np.asarray(P), self.min_similarity)
+            decided[found] = labels.toarray() > 0
+        return decided

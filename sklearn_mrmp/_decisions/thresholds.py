@@ -1,0 +1,144 @@
+"""Exact threshold search: the cut of the scores that is best for a multi-label metric.
+
+A pure function over arrays. The metrics at every distinct cut come from `_threshold_sweep`, the
+cuts of single labels from `_label_thresholds`. Knows numpy, and sparse matrices as targets.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
+from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
+
+
+@dataclass(frozen=True)
+class ThresholdResult:
+    """What `tune_thresholds` found.
+
+    Attributes
+    ----------
+    thresholds : mapping of str to float, or to ndarray of shape (n_labels,)
+        The best cut of each metric: a label is predicted when ``score >= threshold``.
+    scores : mapping of str to float
+        The metric's value on the given rows at that cut.
+    plateaus : mapping of str to (float, float)
+        Lower (exclusive) and upper (inclusive) end of the interval of equally good global cuts
+        from which the global threshold was taken; infinite where no score bounds it.
+    """
+
+    thresholds: Mapping
+    scores: Mapping
+    plateaus: Mapping
+
+
+def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shrinkage=SHRINKAGE):
+    """Find the threshold that is best for each metric, exactly.
+
+    All distinct cuts are considered. Of equally good ones the middle of the widest plateau is
+    taken, because the ends of a plateau are where the next row may fall off.
+
+    Parameters
+    ----------
+    Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        0/1 label matrix.
+    Y_score : array-like of shape (n_samples, n_labels)
+        Probabilities, or any scores that grow with the belief in the label.
+    metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
+        Names of the metrics, as scikit-learn's scorers are called. ``zero_division`` is 0: a row
+        or a label with neither true nor predicted entries has an F1 of 0.
+    strategy : {"global", "per_label"}, default="global"
+        One cut for all labels, or one for each. Per label, ``"f1_macro"`` takes each label's own
+        best cut, drawn towards the global one; the other metrics improve the cuts label by label,
+        starting from the global one, until no single cut can be improved.
+    shrinkage : float, default=10.0
+        Strength of the pull towards the global cut for ``"f1_macro"`` per label: a label with
+        this many positive rows ends half-way. 0 keeps each label's own cut, which overfits
+        rare labels.
+
+    Returns
+    -------
+    result : ThresholdResult
+        ``thresholds`` and ``scores``, mappings by metric name.
+
+    Notes
+    -----
+    Thresholds are representable in the dtype of `Y_score`, so that ``Y_score >= threshold`` means
+    the same in float32 and in float64. Beside its input the search needs one or two bytes for each
+    entry and about 150 MB, unless more than half a million scores are exactly equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_mrmp import tune_thresholds
+    >>> Y = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 1]])
+    >>> P = np.array([[0.9, 0.2, 0.1], [0.75, 0.5, 0.1], [0.25, 0.1, 0.5]])
+    >>> result = tune_thresholds(Y, P, metrics=["accuracy", "f1_micro"])
+    >>> result.thresholds["accuracy"]
+    0.375
+    >>> result.scores["f1_micro"]
+    1.0
+    """
+    metrics = check_metrics(metrics)
+    if strategy not in ("global", "per_label"):
+        raise ValueError(f"strategy must be 'global' or 'per_label', got {strategy!r}.")
+    if not shrinkage >= 0:
+        raise ValueError(f"shrinkage must be a number of at least 0, got {shrinkage!r}.")
+    Y, S = check_labels_and_scores(Y_true, Y_score)
+    thresholds, plateaus = _tune_global(Y, S, metrics)
+    if strategy == "per_label":
+        thresholds = {
+            name: tune_label_cuts(Y, S, name, cut, shrinkage) for name, cut in thresholds.items()
+        }
+    scores = {name: metric_value(Y, cut <= S, name) for name, cut in thresholds.items()}
+    return ThresholdResult(thresholds, scores, plateaus)
+
+
+def _tune_global(Y, S, metrics):
+    trackers = {name: PlateauTracker() for name in metrics}
+    for values, curves in sweep_cuts(Y, S, metrics):
+        for name, tracker in trackers.items():
+            tracker.update(values, curves[name])
+    middles = {name: tracker.middle(S.dtype.type) for name, tracker in trackers.items()}
+    return (
+        {name: cut for name, (cut, _) in middles.items()},
+        {name: plateau for name, (_, plateau) in middles.items()},
+    )
+
+
+def check_metrics(metrics):
+    """Return metric names as a tuple; raise ValueError for an unknown one."""
+    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    for name in metrics:
+        if name not in METRICS:
+            raise ValueError(f"Unknown metric {name!r}; the known ones are {', '.join(METRICS)}.")
+    return metrics
+
+
+def check_labels_and_scores(Y_true, Y_score):
+    """Return a 0/1 label matrix as dense bool and its scores as floats, both C-contiguous."""
+    S = check_array(
+        Y_score, dtype=[np.float64, np.float32], order="C", input_name="Y_score", copy=False
+    )
+    Y = check_labels(Y_true, "Y_true")
+    check_consistent_length(Y, S)
+    if Y.shape != S.shape:
+        raise ValueError(
+            f"Y_true and Y_score must have the same shape, got {Y.shape} and {S.shape}."
+        )
+    return Y, S
+
+
+def check_labels(Y, name):
+    """Return a dense or sparse 0/1 matrix as a dense, C-contiguous bool array."""
+    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2:
+        raise ValueError(f"{name} must be a matrix (n_samples, n_labels), got shape {Y.shape}.")
+    if Y.dtype != bool:
+        if not ((Y == 0) | (Y == 1)).all():
+            raise ValueError(f"{name} must hold only 0 and 1.")
+        Y = Y == 1
+    return np.ascontiguousarray(Y)

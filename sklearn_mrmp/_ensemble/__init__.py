@@ -1,0 +1,1 @@
+"""The voters together: fitted, weighed, cross-fitted. numpy, scipy and joblib."""

@@ -1,0 +1,101 @@
+"""The label graph: how pulling and pushing are learned from a label matrix.
+
+Section "label relation graphs" of the paper: labels that are not independent pull or push each
+other. `LabelGraph` is the value that holds the result. Knows numpy and scipy only.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+from sklearn_mrmp._graph.adjacency import check_label_matrix, endpoints, symmetric, with_data
+from sklearn_mrmp._graph.chi2 import excess_co_occurrence, label_counts, significant_pairs
+from sklearn_mrmp._graph.value import LabelGraph
+
+__all__ = ["LabelGraph", "label_graph"]
+
+
+def label_graph(
+    Y, *, alpha=0.05, correction=None, edge_weight="binary", min_count=0, label_names=None
+):
+    """Learn which labels pull and which push each other.
+
+    Every pair of labels gets a chi-squared test of independence on its 2×2 table (no continuity
+    correction). Dependent labels are *pulling* when P(j | i) > P(j), else *pushing*.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        0/1 label matrix; the column names of a data frame become label names.
+    alpha : float, default=0.05
+        Level of the test: an edge needs a (corrected) p-value of at most `alpha`.
+    correction : {None, "bonferroni", "fdr_bh"}, default=None
+        How to account for the number of tested pairs: not at all, as in the paper; by the
+        probability of any false edge; or by the expected share of false edges
+        (Benjamini-Hochberg).
+    edge_weight : {"binary", "conditional"}, default="binary"
+        Weight of the edge i → j: 1, or ``|P(j | i) − P(j)|``, which differs from j → i.
+    min_count : int, default=0
+        Labels carried by fewer rows are not tested and get no edge. 0 tests all.
+    label_names : sequence of str, default=None
+        Names of the labels; the columns of a data frame, or ``"0"``, ``"1"``, … when None.
+
+    Returns
+    -------
+    graph : LabelGraph
+        With the relations ``"pulling"`` and ``"pushing"``.
+
+    Notes
+    -----
+    Tested are all pairs of labels that are not constant and have `min_count` rows, T (T − 1) / 2
+    pairs for T such labels, whether they ever occur together or not; the corrections count all
+    of them. Time and memory grow with the number of co-occurring pairs and of edges, not with
+    the square of the number of labels.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp import label_graph
+    >>> graph = label_graph([[1, 1, 0], [1, 1, 0], [0, 0, 1]] * 4,
+    ...                     label_names=["sea", "ship", "desert"])
+    >>> graph
+    LabelGraph(3 labels, 12 samples; pulling: 2 edges, pushing: 4 edges)
+    >>> graph.relations["pulling"].toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    _check_options(alpha, correction, edge_weight, min_count)
+    if label_names is None:
+        label_names = getattr(Y, "columns", None)
+    Y = check_label_matrix(Y)
+    counts = label_counts(Y)
+    pairs = significant_pairs(Y, alpha=alpha, correction=correction, min_count=min_count)
+    i, j, n11 = pairs.first, pairs.second, pairs.co_occurrence
+    excess = excess_co_occurrence(n11, counts[i], counts[j], Y.shape[0])
+    relations, together = {}, {}
+    for name, chosen in (("pulling", excess > 0), ("pushing", excess < 0)):
+        edges = symmetric(i[chosen], j[chosen], n11[chosen], Y.shape[1])
+        weights = _edge_weights(edges, counts, Y.shape[0], edge_weight)
+        relations[name], together[name] = with_data(edges, weights), edges
+    return LabelGraph(
+        relations, label_names, n_samples=Y.shape[0], counts=counts, co_occurrence=together
+    )
+
+
+def _check_options(alpha, correction, edge_weight, min_count):
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
+    if correction not in (None, "bonferroni", "fdr_bh"):
+        raise ValueError(f"correction must be None, 'bonferroni' or 'fdr_bh', got {correction!r}.")
+    if edge_weight not in ("binary", "conditional"):
+        raise ValueError(f"edge_weight must be 'binary' or 'conditional', got {edge_weight!r}.")
+    if not isinstance(min_count, Integral) or min_count < 0:
+        raise ValueError(f"min_count must be an integer of at least 0, got {min_count!r}.")
+
+
+def _edge_weights(edges, counts, n_samples, edge_weight):
+    if edge_weight == "binary":
+        return np.ones(edges.nnz)
+    source, target = endpoints(edges)
+    excess = excess_co_occurrence(edges.data, counts[source], counts[target], n_samples)
+    return np.abs(excess) / (n_samples * counts[source])  # P(j|i) − P(j) = excess / (n c_i)

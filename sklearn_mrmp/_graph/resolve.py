@@ -1,0 +1,132 @@
+"""Whatever ``relations=`` accepts, as a `LabelGraph`: learned, given, or both mixed.
+
+Knows numpy and scipy only.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sklearn_mrmp._graph.adjacency import check_label_names, check_relations
+from sklearn_mrmp._graph.learning import LabelGraph, label_graph
+
+LEARNED = "chi2"
+_LEARNED_NAMES = ("pulling", "pushing")
+
+
+def resolve_relations(
+    relations, Y, *, alpha=0.05, correction=None, edge_weight="binary", label_names=None
+):
+    """Turn what a user passes as `relations` into a label graph.
+
+    Parameters
+    ----------
+    relations : "chi2", None, LabelGraph, mapping or callable
+        - ``"chi2"``: learn pulling and pushing from `Y`, see `label_graph`.
+        - ``None``: no graph.
+        - a `LabelGraph`: taken as it is; when both sides have label names, labels are matched by
+          name.
+        - a mapping of relation name to adjacency of shape (n_labels, n_labels), dense or sparse,
+          weighted, directed (row → column). The value ``"chi2"`` under the name ``"pulling"`` or
+          ``"pushing"`` stands for the learned relation, so that
+          ``{"pulling": "chi2", "pushing": "chi2", "parent": hierarchy}`` mixes both kinds.
+        - a callable that takes `Y` and returns one of these.
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        0/1 label matrix of the training rows.
+    alpha, correction, edge_weight
+        Passed to `label_graph` when something is learned.
+    label_names : sequence of str, default=None
+        Names of the columns of `Y`.
+
+    Returns
+    -------
+    graph : LabelGraph or None
+        The graph over the columns of `Y`, in their order.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp import hierarchy_relation
+    >>> from sklearn_mrmp._graph.resolve import resolve_relations
+    >>> Y = [[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]] * 5
+    >>> tree = hierarchy_relation([None, 0, 0])
+    >>> resolve_relations({"pulling": "chi2", "parent": tree}, Y)
+    LabelGraph(3 labels, 20 samples; pulling: 2 edges, parent: 2 edges)
+    """
+    if callable(relations):
+        relations = relations(Y)
+        if callable(relations):
+            raise TypeError("The callable passed as relations returned another callable.")
+    if relations is None:
+        return None
+
+    def learn():
+        options = {"alpha": alpha, "correction": correction, "edge_weight": edge_weight}
+        return label_graph(Y, label_names=label_names, **options)
+
+    if isinstance(relations, str) and relations == LEARNED:
+        return learn()
+    n_labels = np.shape(Y)[1]
+    if isinstance(relations, LabelGraph):
+        return _align(relations, n_labels, label_names)
+    if isinstance(relations, Mapping):
+        return _mix(relations, n_labels, label_names, learn)
+    raise TypeError(
+        "relations must be 'chi2', None, a LabelGraph, a mapping of name to adjacency or a "
+        f"callable that returns one of these, got {relations!r:.80}."
+    )
+
+
+def _align(graph, n_labels, label_names):
+    """`graph` over the labels of `Y`: matched by name when both sides have names."""
+    if graph.n_labels != n_labels:
+        name, adjacency = next(iter(graph.relations.items()))
+        raise ValueError(
+            f"Relation {name!r} of the LabelGraph has shape {adjacency.shape}; expected "
+            f"({n_labels}, {n_labels}), one row and column per label of Y."
+        )
+    names = check_label_names(label_names, n_labels)
+    if np.array_equal(names, graph.label_names):
+        return graph
+    numbers = check_label_names(None, n_labels)
+    if np.array_equal(names, numbers):  # one side is anonymous: columns match by position
+        return graph
+    if np.array_equal(graph.label_names, numbers):
+        return graph.rename(names)
+    unknown = sorted(set(names) ^ set(graph.label_names))
+    if unknown:
+        raise ValueError(
+            "The LabelGraph and Y name their labels differently; only one of them has: "
+            f"{', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}."
+        )
+    return graph.subgraph(names)
+
+
+def _mix(relations, n_labels, label_names, learn):
+    """Graph of given adjacencies and of learned relations where the value is "chi2"."""
+    wanted = [name for name, value in relations.items() if _is_learned(name, value)]
+    learned = learn() if wanted else None
+    chosen = {
+        name: learned.relations[name] if name in wanted else value
+        for name, value in relations.items()
+    }
+    checked = check_relations(chosen, n_labels)
+    if learned is None:
+        return LabelGraph(checked, label_names)
+    return LabelGraph(
+        checked,
+        learned.label_names,
+        n_samples=learned.n_samples,
+        counts=learned.counts,
+        co_occurrence={name: learned.co_occurrence[name] for name in wanted},
+    )
+
+
+def _is_learned(name, value):
+    if not isinstance(value, str):
+        return False
+    if value == LEARNED and name in _LEARNED_NAMES:
+        return True
+    raise ValueError(
+        f"Relation {name!r} is given as {value!r}; the only text allowed is 'chi2', for the "
+        "names 'pulling' and 'pushing'. Pass an (n_labels, n_labels) adjacency instead."
+    )

@@ -1,0 +1,1 @@
+"""The process we are guests in: threads, forks, files and optional packages."""

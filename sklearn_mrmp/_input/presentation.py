@@ -1,0 +1,107 @@
+"""The representation a linear model reads: bags weighted by rarity, measurements standardised.
+
+Whatever comes in, rows leave with a mean squared length of 1, so that one range of penalties suits
+all data. Knows scikit-learn's transformers, numpy and scipy.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from sklearn_mrmp._numerics.sparse import unit_rows
+
+# From this share of non-zeros on, the columns are measurements rather than a bag.
+_MEASUREMENTS_FROM = 0.25
+# Rows whose lengths differ by less than this were normalised by the caller.
+_SAME_LENGTH = 1e-3
+# Measurements are squashed smoothly into ± this many standard deviations.
+_BOUND = 10.0
+# Values this many times the largest of training say no more; their squares and sums are finite.
+_HUGE = 1e15
+
+
+class LinearFeatures:
+    """Learn from the training rows how to present rows to a linear model.
+
+    A matrix with many non-zeros is standardised column by column. A bag of non-negative values
+    gets scikit-learn's tf-idf weights (of logarithmic counts) and unit rows, unless its rows have
+    one length already, as tf-idf rows have. Anything else is only rescaled.
+
+    Attributes
+    ----------
+    kind_ : {"measurements", "bag", "as_is"}
+        What the rows were taken for.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> X = sp.csr_array([[0, 0, 0, 0, 2.0], [1.0, 1.0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    >>> features = LinearFeatures().fit(X)
+    >>> features.kind_, features.transform(X).shape
+    ('bag', (3, 5))
+    """
+
+    def fit(self, X):
+        """Look at training rows `X`, a canonical csr_array."""
+        self.kind_ = _kind(X)
+        self.largest_ = _largest(X, per_column=self.kind_ == "measurements")
+        if self.kind_ == "measurements":
+            dense = X.toarray() / self.largest_
+            self.mean_, spread = dense.mean(axis=0), dense.std(axis=0)
+            self.spread_ = np.where(spread > 1e-9, spread, 1.0)
+        elif self.kind_ == "bag":
+            # Logarithms are for counts, not for fractions.
+            self.is_count_ = bool(X.data.min() >= 1.0)
+            self.idf_ = TfidfTransformer().fit(X).idf_
+        self.length_ = 1.0
+        energy = self.transform(X).power(2).sum() / X.shape[0]
+        self.length_ = float(np.sqrt(energy)) or 1.0
+        return self
+
+    def transform(self, X):
+        """Present rows `X`, a canonical csr_array, as a float32 csr_array."""
+        if self.kind_ == "bag":
+            out = X.astype(np.float64, copy=True)
+            out.data = self._weights(out.data) * self.idf_[out.indices]
+            out = unit_rows(out)
+        elif self.kind_ == "measurements":
+            dense = _times(X.toarray(), self.largest_)
+            dense = np.clip((dense - self.mean_) / self.spread_, -_HUGE, _HUGE)
+            out = sp.csr_array(dense / np.hypot(1.0, dense / _BOUND))
+        else:
+            out = sp.csr_array((_times(X.data, self.largest_), X.indices, X.indptr), X.shape)
+        out.data /= self.length_
+        return out.astype(np.float32)
+
+    def _weights(self, values):
+        """Logarithmic counts, or shares of the largest value."""
+        if not self.is_count_:
+            return _times(values, self.largest_)
+        # What is no count, which training rows do not have, is taken as it is.
+        return np.where(values >= 1, 1 + np.log(np.maximum(values, 1)), np.maximum(values, -1))
+
+
+def _times(values, largest):
+    """How many times the largest training value, within bounds."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / largest, -_HUGE, _HUGE)
+
+
+def _kind(X):
+    n_samples, n_features = X.shape
+    if X.nnz > _MEASUREMENTS_FROM * n_samples * n_features:
+        return "measurements"
+    if X.nnz == 0 or X.data.min() < 0:
+        return "as_is"
+    lengths = np.sqrt((X / X.data.max()).power(2).sum(axis=1))
+    lengths = lengths[lengths > 0]
+    return "as_is" if np.ptp(lengths) <= _SAME_LENGTH * lengths.max() else "bag"
+
+
+def _largest(X, per_column):
+    """Largest absolute value, by which squares of huge values are kept from overflowing."""
+    if per_column:
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        return np.where(largest > 0, largest, 1.0)
+    return float(np.abs(X.data).max(initial=0.0)) or 1.0

@@ -1,0 +1,1 @@
+"""skorch and torch: batches, training and prediction of a network."""

@@ -1,0 +1,1 @@
+"""Leaf functions on arrays: numpy and scipy alone."""

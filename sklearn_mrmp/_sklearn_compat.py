@@ -1,0 +1,26 @@
+"""What this package uses of scikit-learn beyond its public names, all in one place.
+
+A new release of scikit-learn can break this file and no other. Leaf module: scikit-learn alone.
+"""
+
+from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils.metadata_routing import _raise_for_params
+from sklearn.utils.metaestimators import _BaseComposition, _safe_split
+from sklearn.utils.validation import _check_method_params, _check_y, _num_samples
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "_BaseComposition",
+    "_check_method_params",
+    "_check_y",
+    "_fit_context",
+    "_num_samples",
+    "_raise_for_params",
+    "_safe_indexing",
+    "_safe_split",
+    "validate_params",
+]

@@ -1,0 +1,1 @@
+"""The base learners beside the network: what each says about every label. numpy and scipy."""

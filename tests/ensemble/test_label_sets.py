@@ -1,0 +1,107 @@
+"""Label sets in the probabilities: only where they help, and never a row's own."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from sklearn_mrmp import MrMPClassifier, load
+from sklearn_mrmp._ensemble import label_sets as _label_set_vote
+from sklearn_mrmp._ensemble.label_sets import LabelSetVote
+
+SETS = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]], dtype=bool)
+
+
+def noisy(Y, rng, noise=1.5):
+    return 1 / (1 + np.exp(-(3.0 * Y - 1.5 + noise * rng.normal(size=Y.shape))))
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    Y = SETS[rng.integers(3, size=400)]
+    return Y, noisy(Y, rng)
+
+
+def test_labels_that_come_together_help_each_other(problem):
+    Y, P = problem
+    vote, mixed = LabelSetVote.fit(Y[:200], P[:200], Y[200:])
+    assert log_loss(Y[:200].ravel(), mixed.ravel()) < log_loss(Y[:200].ravel(), P[:200].ravel())
+    new = vote.mix(P[200:])
+    assert log_loss(Y[200:].ravel(), new.ravel()) < log_loss(Y[200:].ravel(), P[200:].ravel())
+
+
+def test_sets_that_say_nothing_are_left_out():
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 6)) < 0.5  # independent labels, known as well as can be
+    P = np.full(Y.shape, 0.5)
+    vote, mixed = LabelSetVote.fit(Y, P, rng.random((20, 6)) < 0.1)
+    assert vote is None
+    assert mixed is P
+
+
+def test_a_row_does_not_vouch_for_its_own_set():
+    """Each row has a set of its own: judged by those of the others, sets are no help."""
+    rng = np.random.default_rng(0)
+    Y = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(bool)
+    P = noisy(Y, rng)
+    vote, _ = LabelSetVote.fit(Y, P)
+    assert vote is None or vote.share <= 0.25
+
+
+def test_held_out_sets_can_be_left_out_of_the_model(problem):
+    Y, P = problem
+    others = SETS[np.repeat([0, 1], 50)]
+    whole, _ = LabelSetVote.fit(Y, P, others)
+    part, _ = LabelSetVote.fit(Y, P, others, forget_held_out=True)
+    assert whole.model.sets.shape[0] == 3
+    assert part.model.sets.shape[0] == 2
+
+
+def test_a_row_depends_on_itself_alone(problem):
+    Y, P = problem
+    vote, _ = LabelSetVote.fit(Y, P.astype(np.float32))
+    P = P.astype(np.float32)
+    alone = np.vstack([vote.mix(P[[i]]) for i in range(50)])
+    np.testing.assert_array_equal(vote.mix(P)[:50], alone)
+
+
+def test_very_many_labels_have_no_sets_to_speak_of(problem, monkeypatch):
+    monkeypatch.setattr(_label_set_vote, "_MOST_LABELS", 3)
+    vote, mixed = LabelSetVote.fit(*problem)
+    assert vote is None
+    assert mixed is problem[1]
+
+
+@pytest.fixture(scope="module")
+def sets():
+    rng = np.random.default_rng(1)
+    Y = SETS[rng.integers(3, size=240)]
+    X = np.hstack([Y + rng.normal(size=Y.shape), rng.normal(size=(240, 3))])
+    return X, Y.astype(int)
+
+
+OPTIONS = {"d_model": 8, "max_epochs": 2, "random_state": 0}
+
+
+def test_sets_are_used_and_can_be_left_out(sets, tmp_path):
+    clf = MrMPClassifier(**OPTIONS).fit(*sets)
+    assert clf._model.sets is not None
+    clf.save(tmp_path / "model")
+    P = load(tmp_path / "model").predict_proba(sets[0])
+    np.testing.assert_array_equal(P, clf.predict_proba(sets[0]))
+    without = MrMPClassifier(**OPTIONS, label_sets=False).fit(*sets)
+    assert without._model.sets is None
+
+
+def test_given_held_out_rows_do_not_vouch_for_themselves(sets):
+    X, Y = sets
+    Y = Y.copy()
+    Y[200:] = [0, 1, 1, 1]  # a set that only held-out rows have
+    clf = MrMPClassifier(**OPTIONS).fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:])
+    known = clf._model.sets
+    assert known is None or [0, 1, 1, 1] not in known.model.sets.toarray().tolist()
+
+
+def test_vector_targets_have_none(sets):
+    X, Y = sets
+    assert MrMPClassifier(**OPTIONS).fit(X, Y[:, 0])._model.sets is None

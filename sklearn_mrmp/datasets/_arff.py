@@ -59,8 +59,6 @@ class ArffTable:
     ----------
     path : Path
         The file.
-    relation : str
-        Name of the relation.
     attributes : list of Attribute
         The columns.
     values : ndarray or csr_array of shape (n_rows, n_attributes), float64
@@ -70,7 +68,6 @@ class ArffTable:
     """
 
     path: Path
-    relation: str
     attributes: list
     values: object
     lines: np.ndarray
@@ -110,7 +107,7 @@ def read_arff(path):
     """
     path = Path(path)
     lines = _read_text(path).splitlines()
-    relation, attributes, start = _parse_header(path, lines)
+    attributes, start = _parse_header(path, lines)
     rows = [
         (number, text)
         for number, line in enumerate(lines[start:], start + 1)
@@ -118,7 +115,7 @@ def read_arff(path):
     ]
     parse = _parse_sparse if rows and rows[0][1].startswith("{") else _parse_dense
     values = parse(path, attributes, rows)
-    return ArffTable(path, relation, attributes, values, np.array([n for n, _ in rows], dtype=int))
+    return ArffTable(path, attributes, values, np.array([n for n, _ in rows], dtype=int))
 
 
 def unquote(text):
@@ -147,8 +144,8 @@ def _is_plain(text, values):
 
 
 def _parse_header(path, lines):
-    """Return the relation's name, the attributes, and the number of lines up to ``@data``."""
-    relation, attributes = "", []
+    """Return the attributes and the number of lines up to ``@data``."""
+    attributes = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("%"):
@@ -157,12 +154,10 @@ def _parse_header(path, lines):
         if keyword == "@data":
             if not attributes:
                 raise ArffError(path, number, "@data comes before any @attribute.")
-            return relation, attributes, number
-        if keyword == "@relation":
-            relation = unquote(text[len(keyword) :].strip())
-        elif keyword == "@attribute":
+            return attributes, number
+        if keyword == "@attribute":
             attributes.append(_parse_attribute(path, number, text))
-        else:
+        elif keyword != "@relation":  # whose name nobody needs
             raise ArffError(
                 path, number, f"expected @relation, @attribute or @data, found {text[:60]!r}."
             )

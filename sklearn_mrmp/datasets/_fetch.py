@@ -1,7 +1,9 @@
 """Public data sets by name: downloaded once into scikit-learn's data home, then read from there.
 
 The data home is laid out as ``mulan/<name>/<name>-train.arff``, ``-test.arff``, ``<name>.xml`` and
-``reuters21578/*.sgm``; files that are already there are used as they are.
+``reuters21578/*.sgm``; files that are already there are used as they are. Transport, checksums and
+putting a file in its place as a whole are scikit-learn's `fetch_file`; which failures are tried
+again, and what an error says, is decided here.
 """
 
 import hashlib
@@ -9,15 +11,19 @@ import os
 import re
 import tarfile
 import tempfile
+import time
 import warnings
+import zlib
+from contextlib import suppress
+from http.client import HTTPException
 from numbers import Integral, Real
 from pathlib import Path
+from urllib.error import HTTPError
 
-from sklearn.datasets import get_data_home
+from sklearn.datasets import fetch_file, get_data_home
 
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, validate_params
 from sklearn_mrmp.datasets._checksums import MULAN_SHA256, REUTERS_SHA256
-from sklearn_mrmp.datasets._download import DownloadError, MissingRemoteFileError, download
 from sklearn_mrmp.datasets._mulan import load_mulan
 from sklearn_mrmp.datasets._reuters import load_reuters21578
 
@@ -25,6 +31,7 @@ MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/master/data/multi
 REUTERS_URL = (
     "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld/reuters21578.tar.gz"
 )
+_PASSING = {408, 425, 429, 500, 502, 503, 504}  # HTTP errors that may be gone at the next try
 _COMMON = {
     "data_home": [str, os.PathLike, None],
     "download_if_missing": ["boolean"],
@@ -189,11 +196,11 @@ def _download_mulan(url, folder, name, missing, options):
         )
     for file in missing:
         try:
-            download(f"{url}/{file}", folder / file, sha256=MULAN_SHA256.get(file), **options)
-        except MissingRemoteFileError:
+            _download_file(f"{url}/{file}", folder / file, MULAN_SHA256.get(file), **options)
+        except FileNotFoundError:
             if not file.endswith("-train.arff"):
                 raise
-            return download(f"{url}/{name}.arff", folder / f"{name}.arff", **options)
+            return _download_file(f"{url}/{name}.arff", folder / f"{name}.arff", **options)
 
 
 def _download_reuters(url, folder, options):
@@ -201,11 +208,11 @@ def _download_reuters(url, folder, options):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
         archive = Path(scratch, "reuters21578.tar.gz")
-        download(url, archive, **options)
+        _download_file(url, archive, by_hand=f"its *.sgm files into {folder}", **options)
         try:
             _unpack(archive, Path(scratch))
-        except (tarfile.TarError, EOFError, OSError) as error:
-            raise DownloadError(f"{url} is not the Reuters-21578 archive: {error}.") from error
+        except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+            raise OSError(f"{url} is not the Reuters-21578 archive: {error}.") from error
         for file in REUTERS_SHA256:
             os.replace(Path(scratch, file), folder / file)
 
@@ -222,3 +229,36 @@ def _unpack(archive, folder):
             if seen != expected:
                 raise OSError(f"the SHA-256 sum of {file} is {seen}, expected {expected}")
             (folder / file).write_bytes(content)
+
+
+def _download_file(url, path, sha256=None, *, n_retries, delay, by_hand=None):
+    """Download a file; FileNotFoundError when the server has none, OSError when all tries failed.
+
+    The tries are counted here: `fetch_file` would ask again, with a warning each time, for a file
+    that is not there, and would not for one with a wrong checksum.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for attempt in range(n_retries + 1):
+        if attempt:
+            time.sleep(delay * 2 ** (attempt - 1))
+        try:
+            fetch_file(url, path.parent, path.name, sha256, n_retries=0)
+            return _share(path)
+        except HTTPError as error:
+            if error.code in (404, 410):
+                raise FileNotFoundError(f"{url} does not exist ({error}).") from error
+            failure = error
+            if error.code not in _PASSING:
+                break
+        except (OSError, HTTPException) as error:
+            failure = error
+    raise OSError(
+        f"Cannot download {url} ({failure}). Check the network connection, or put "
+        f"{by_hand or f'the file at {path}'} yourself."
+    ) from failure
+
+
+def _share(path):
+    """Let those read the file who can read its folder: `fetch_file` makes it private."""
+    with suppress(OSError):  # another user's file, or a file system without permissions
+        path.chmod(path.parent.stat().st_mode & 0o644)

@@ -1,16 +1,20 @@
 """fetch_*: against a server on loopback that can fail, lie and be absent."""
 
+import gzip
 import hashlib
 import http.server
 import io
+import os
+import re
 import socket
 import tarfile
 import threading
+import warnings
+import zlib
 
 import pytest
 
 from sklearn_mrmp.datasets import _fetch, fetch_mulan, fetch_reuters21578
-from sklearn_mrmp.datasets._download import DownloadError, download
 
 XML = b'<labels><label name="a"/><label name="b"/></labels>'
 ARFF = b"@relation t\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,0,1\n"
@@ -99,7 +103,9 @@ def test_the_data_home_is_scikit_learns(tiny, tmp_path, monkeypatch):
 def test_passing_failures_are_tried_again(tiny, tmp_path, status):
     tiny.status = status
     tiny.failures["/tiny/tiny-train.arff"] = 2
-    assert fetch(tiny, tmp_path).data.shape == (2, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fetch(tiny, tmp_path).data.shape == (2, 1)
     assert tiny.requests.count("/tiny/tiny-train.arff") == 3
 
 
@@ -107,7 +113,7 @@ def test_passing_failures_are_tried_again(tiny, tmp_path, status):
 def test_lasting_failures_leave_no_file_behind(tiny, tmp_path, status, n_requests):
     tiny.status = status
     tiny.failures["/tiny/tiny-train.arff"] = 99
-    with pytest.raises(DownloadError, match=r"Cannot download .*tiny-train.arff .*put the file at"):
+    with pytest.raises(OSError, match=r"Cannot download .*tiny-train.arff .*put the file at"):
         fetch(tiny, tmp_path, n_retries=2)
     assert tiny.requests.count("/tiny/tiny-train.arff") == n_requests
     assert [path.name for path in (tmp_path / "mulan" / "tiny").iterdir()] == ["tiny.xml"]
@@ -115,9 +121,20 @@ def test_lasting_failures_leave_no_file_behind(tiny, tmp_path, status, n_request
 
 def test_a_wrong_checksum_is_an_error_and_keeps_nothing(tiny, tmp_path):
     tiny.files["/tiny/tiny.xml"] = XML.replace(b"a", b"z")
-    with pytest.raises(DownloadError, match=r"its SHA-256 sum is .* expected"):
+    with pytest.raises(OSError, match=r"checksum of tiny.xml \(.* expected .*put the file at"):
         fetch(tiny, tmp_path, n_retries=1)
+    assert tiny.requests == ["/tiny/tiny.xml"] * 2  # it may have been damaged on its way
     assert list((tmp_path / "mulan" / "tiny").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize(("folder_mode", "file_mode"), [(0o755, 0o644), (0o700, 0o600)])
+def test_who_can_read_the_folder_can_read_the_files(tiny, tmp_path, folder_mode, file_mode):
+    folder = tmp_path / "mulan" / "tiny"
+    folder.mkdir(parents=True)
+    folder.chmod(folder_mode)
+    fetch(tiny, tmp_path)
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {file_mode}
 
 
 def test_without_a_network_the_error_says_what_to_do(tmp_path):
@@ -126,6 +143,21 @@ def test_without_a_network_the_error_says_what_to_do(tmp_path):
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
     with pytest.raises(OSError, match="Check the network connection, or put the file at"):
         fetch_mulan("scene", tmp_path, base_url=url, n_retries=0)
+    folder = re.escape(str(tmp_path / "reuters21578"))
+    with pytest.raises(OSError, match=rf"connection, or put its \*.sgm files into {folder} your"):
+        fetch_reuters21578(tmp_path, url=f"{url}/r.tar.gz", n_retries=0)
+
+
+def test_a_silent_server_is_given_up_when_sockets_have_a_timeout(tmp_path):
+    before = socket.getdefaulttimeout()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        socket.setdefaulttimeout(0.05)
+        try:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            with pytest.raises(OSError, match=r"Cannot download .*scene.xml \(timed out\)"):
+                fetch_mulan("scene", tmp_path, base_url=url, n_retries=1, delay=0)
+        finally:
+            socket.setdefaulttimeout(before)
 
 
 def test_downloading_can_be_forbidden(tiny, tmp_path):
@@ -149,6 +181,7 @@ def test_unknown_data_sets_are_downloaded_with_a_warning_and_may_lack_parts(serv
 def test_names_the_server_does_not_have_are_reported(server, tmp_path):
     with pytest.raises(OSError, match=r"nothing.xml does not exist \(HTTP Error 404"):
         fetch(server, tmp_path, "nothing")
+    assert server.requests == ["/nothing/nothing.xml"]
     with pytest.raises(ValueError, match=r"plain name of a data set, got '../x'"):
         fetch(server, tmp_path, "../x")
 
@@ -161,6 +194,13 @@ def archive(files):
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def damaged(content):
+    """Give the archive half of its content, and then no deflate block."""
+    plain, packer = gzip.decompress(content), zlib.compressobj(wbits=31)
+    half = packer.compress(plain[: len(plain) // 2]) + packer.flush(zlib.Z_FULL_FLUSH)
+    return half + b"\xff" * 99
 
 
 @pytest.fixture
@@ -188,19 +228,22 @@ def test_a_wrong_reuters_archive_is_an_error_and_keeps_nothing(server, tmp_path,
         "holds no test.sgm": archive({"train.sgm": wires["train.sgm"]}),
         "SHA-256 sum of train.sgm": archive({**wires, "train.sgm": b"other"}),
         "is not the Reuters-21578 archive": b"<html>moved</html>",
+        "Reuters-21578 archive: .* invalid block": damaged(archive({"train.sgm": bytes(1 << 20)})),
     }
     for message, content in cases.items():
         server.files["/r.tar.gz"] = content
-        with pytest.raises(DownloadError, match=message):
+        with pytest.raises(OSError, match=message):
             fetch_reuters21578(tmp_path, url=f"{server.url}/r.tar.gz")
         assert list((tmp_path / "reuters21578").iterdir()) == []
 
 
-def test_a_download_replaces_an_older_file_as_a_whole(server, tmp_path):
-    server.files["/f"] = b"new"
-    (tmp_path / "f").write_bytes(b"old content")
-    download(f"{server.url}/f", tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == b"new"
+def test_a_download_replaces_an_older_file_as_a_whole(server, tmp_path, wires):
+    server.files["/r.tar.gz"] = archive(wires)
+    older = tmp_path / "reuters21578" / "train.sgm"
+    older.parent.mkdir()
+    older.write_bytes(b"old content" * 99)
+    fetch_reuters21578(tmp_path, url=f"{server.url}/r.tar.gz")
+    assert older.read_bytes() == wires["train.sgm"]
 
 
 def test_the_default_addresses_are_the_projects_own():

@@ -25,9 +25,8 @@ from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AblationDisplay",

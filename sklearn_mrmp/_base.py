@@ -65,12 +65,16 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         """Validate the caller's `X` before prediction."""
         return self._validate_input(X)
 
-    @abstractmethod
-    def _label_probabilities(self, X):
-        """Return the probability of each label, (n_rows, n_labels), for some checked rows."""
+    def _encoded(self, X):
+        """Return checked rows as `_label_probabilities` and `_decide_labels` want them."""
+        return X
 
-    def _decide_labels(self, P, X):
-        """0/1 decisions about rows `X` of probabilities `P`; dense or sparse."""
+    @abstractmethod
+    def _label_probabilities(self, rows):
+        """Return the probability of each label, (n_rows, n_labels), for some encoded rows."""
+
+    def _decide_labels(self, P, rows):
+        """0/1 decisions about encoded rows of probabilities `P`; dense or sparse."""
         return P >= 0.5
 
     def predict_proba(self, X):
@@ -88,11 +92,12 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
             one column per class, with rows that sum to 1.
         """
         check_is_fitted(self)
-        return predict_in_chunks(
-            lambda rows: self._target_encoding.shape_probabilities(self._label_probabilities(rows)),
-            self._check_rows(X),
-            self._target_encoding.n_labels,
-        )
+        encoding = self._target_encoding
+
+        def predict(X):
+            return encoding.shape_probabilities(self._label_probabilities(self._encoded(X)))
+
+        return predict_in_chunks(predict, self._check_rows(X), encoding.n_labels)
 
     def predict(self, X):
         """Predict the labels of each row.
@@ -114,11 +119,11 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _predict_chunk(self, X):
-        P = self._label_probabilities(X)
-        encoding = self._target_encoding
+        rows, encoding = self._encoded(X), self._target_encoding
+        P = self._label_probabilities(rows)
         if encoding.kind != "multilabel":
             return encoding.decode_scores(P)
-        return encoding.decode_labels(self._decide_labels(P, X))
+        return encoding.decode_labels(self._decide_labels(P, rows))
 
     def score(self, X, y, sample_weight=None):
         """Accuracy; for a label matrix the share of rows whose labels are all right.
@@ -137,3 +142,22 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         score : float
         """
         return super().score(X, y, sample_weight)
+
+
+class TunedDecisionsMixin:
+    pass
+
+
+# What files hold of any classifier; classes and names of labels follow from the target encoding.
+FITTED = {
+    "_target_encoding": "TargetEncoding",
+    "n_features_in_": "int?",
+    "feature_names_in_": "ndarray?",
+}
+FROM_TARGET = ("classes_", "label_names_")
+
+
+def complete_classifier(classifier):
+    """Set, in a model file, the attributes that repeat the target encoding."""
+    classifier.classes_ = classifier._target_encoding.classes
+    classifier.label_names_ = classifier._target_encoding.label_names

@@ -4,60 +4,62 @@ import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
-from sklearn_mrmp._decisions.thresholds import METRICS
-from sklearn_mrmp._graph.learning import LabelGraph
-from sklearn_mrmp._sklearn_compat import Interval, StrOptions
+from sklearn_mrmp._decisions.operating_points import DECISIONS
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._graph.value import LabelGraph
+from sklearn_mrmp._input.kinds import INPUT_KINDS
+from sklearn_mrmp._sklearn_compat import HasMethods, Interval, StrOptions
 
-DECISIONS = ("optimal", "threshold")
+_COUNT = Interval(Integral, 1, None, closed="left")
+_AUTO = StrOptions({"auto"})
 
-CONSTRAINTS = {
-    **{
-        name: [Interval(Integral, 1, None, closed="left")]
-        for name in (
-            "d_model",
-            "n_heads",
-            "n_relation_layers",
-            "n_decoder_layers",
-            "batch_size",
-            "patience",
-            "n_members",
-        )
-    },
-    "n_encoder_layers": [Interval(Integral, 0, None, closed="left")],
-    "d_inner": [Interval(Integral, 1, None, closed="left"), None],
+# Parameters that any network behind an estimator may have.
+SHARED = {
     "dropout": [Interval(Real, 0, 1, closed="left")],
-    "feature_dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-    "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "label_shortlist": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
-    "linear_path": ["boolean"],
-    "neighbor_path": ["boolean"],
-    "label_sets": ["boolean"],
-    "architecture": [StrOptions({"default", "paper"})],
-    "input_type": [StrOptions({"auto", "features", "sequence"})],
-    "max_tokens": [Interval(Integral, 1, None, closed="left"), None],
+    "feature_dropout": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "input_type": [StrOptions({"auto", *INPUT_KINDS})],
+    "max_tokens": [_COUNT, None],
     "relations": [StrOptions({"chi2"}), None, LabelGraph, Mapping, callable],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
-    "correction": [StrOptions({"bonferroni", "fdr_bh"}), None],
-    "edge_weight": [StrOptions({"binary", "conditional"})],
-    "composition": [StrOptions({"sum", "sub", "mult"})],
-    "relation_loss": [Interval(Real, 0, None, closed="left")],
+    "voters": [list, tuple],
+    "label_sets": ["boolean"],
+    "label_shortlist": [_COUNT, _AUTO, None],
+    "n_members": [_COUNT],
+    "max_epochs": [_COUNT, _AUTO],
+    "batch_size": [_COUNT],
     "lr": [Interval(Real, 0, None, closed="neither")],
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],
-    "early_stopping": ["boolean", StrOptions({"auto"})],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    "early_stopping": ["boolean", _AUTO, _COUNT],
     "refit": ["boolean"],
-    "cv": [Interval(Integral, 2, None, closed="left"), None],
-    "n_jobs": [Integral, None],
+    "cv": [
+        Interval(Real, 0, 1, closed="neither"),
+        Interval(Integral, 2, None, closed="left"),
+        HasMethods(["split", "get_n_splits"]),
+    ],
+    "metric": [StrOptions(set(METRICS))],
+    "decision": [StrOptions(set(DECISIONS)), Interval(Real, 0, 1, closed="both")],
     "device": [str],
-    "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+    "n_threads": [_COUNT, None],
+    "n_jobs": [Integral, None],
     "callbacks": [list, tuple, None],
     "checkpoint_dir": [str, os.PathLike, None],
     "verbose": ["verbose"],
     "progress_bar": ["boolean"],
     "random_state": ["random_state"],
-    "threshold": [Interval(Real, 0, 1, closed="both"), StrOptions(set(METRICS))],
-    "decision": [StrOptions(set(DECISIONS))],
+}
+
+CONSTRAINTS = {
+    **SHARED,
+    "d_model": [_COUNT],
+    "n_heads": [_COUNT],
+    "n_relation_layers": [_COUNT],
+    "n_decoder_layers": [_COUNT],
+    "n_encoder_layers": [Interval(Integral, 0, None, closed="left")],
+    "d_inner": [_COUNT, None],
+    "architecture": [StrOptions({"default", "paper"})],
+    "composition": [StrOptions({"sum", "sub", "mult"})],
+    "relation_loss": [Interval(Real, 0, None, closed="left")],
 }
 
 _PAPER = {
@@ -68,79 +70,25 @@ _PAPER = {
     "n_encoder_layers": 2,
     "n_decoder_layers": 2,
     "feature_dropout": 0.0,
-    "label_shortlist": None,
-    "linear_path": False,
-    "neighbor_path": False,
-    "label_sets": False,
-    "n_members": 1,
-    "cv": None,
     "relations": "chi2",
     "alpha": 0.05,
-    "correction": None,
-    "edge_weight": "binary",
     "composition": "sum",
     "relation_loss": 1.0,
+    "voters": ("network",),
+    "label_sets": False,
+    "label_shortlist": None,
+    "n_members": 1,
+    "max_epochs": 50,
     "batch_size": 32,
     "lr": 2e-4,
     "weight_decay": 0.0,
     "lr_schedule": "step",
-    "max_epochs": 50,
-    "early_stopping": True,
-    "patience": 10,
+    "early_stopping": 10,
+    "cv": 0.1,
     "decision": "threshold",
 }
-# "auto": about this many steps, but each row is seen this often at least and at most.
-_AUTO_STEPS = 2_500
-_AUTO_EPOCHS = (12, 30)
-# "auto": about this many tokens of a row are left, and the rate is within these bounds.
-_AUTO_TOKENS_LEFT = 16
-_AUTO_FEATURE_DROPOUT = (0.1, 0.5)
-
-# Schedules whose last epochs, at low learning rates, are the best.
-_END_LOW = ("onecycle", "cosine")
 
 _STRONG_DROPOUT = ("bibtex", "reuters")
-
-
-def resolve_auto(params, rows):
-    """Replace ``"auto"`` of training parameters by what suits the training rows.
-
-    Parameters
-    ----------
-    params : dict
-        Parameters of `MrMPClassifier`, by name.
-    rows : TokenRows
-        Training rows.
-
-    Returns
-    -------
-    params : dict
-        A copy with numbers for `max_epochs` and `feature_dropout`.
-    """
-    params = dict(params)
-    if params["max_epochs"] == "auto":
-        fewest, most = _AUTO_EPOCHS
-        n_epochs = round(_AUTO_STEPS * params["batch_size"] / max(len(rows), 1))
-        params["max_epochs"] = min(max(n_epochs, fewest), most)
-    if params["feature_dropout"] == "auto":
-        lowest, highest = _AUTO_FEATURE_DROPOUT
-        mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
-        rate = 1.0 - _AUTO_TOKENS_LEFT / mean_length
-        params["feature_dropout"] = float(min(max(rate, lowest), highest))
-    return params
-
-
-def stops_early(params):
-    """Whether training stops at a minimum of the validation loss and returns to it.
-
-    Parameters
-    ----------
-    params : dict
-        Parameters of `MrMPClassifier`, by name.
-    """
-    if params["early_stopping"] == "auto":
-        return params["lr_schedule"] not in _END_LOW
-    return params["early_stopping"]
 
 
 def paper_settings(dataset=None):

@@ -6,6 +6,7 @@ A new release of scikit-learn can break this file and no other. Leaf module: sci
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import _check_method_params, _check_y, _num_samples
@@ -15,6 +16,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "_BaseComposition",
+    "_VisualBlock",
     "_check_method_params",
     "_check_y",
     "_fit_context",

@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from sklearn_mrmp._model_files.part import Part, is_vector, require
+
 
 class LabelClasses(list):
     """``classes_`` of a label matrix: a list of ``array([0, 1])``, one per label.
@@ -173,3 +175,33 @@ def _binary_csr(y):
     Y.sum_duplicates()
     Y.eliminate_zeros()
     return Y
+
+
+def _take(encoding):
+    """Parameters of an encoding; the classes of a label matrix follow from the names."""
+    names = ("kind", "classes", "label_names", "dtype", "container")
+    params = {name: getattr(encoding, name) for name in names}
+    if encoding.kind == "multilabel":
+        params["classes"] = None
+    return params, {}
+
+
+def _make(params, fitted):
+    """Make an encoding of what `_take` returned."""
+    require(not fitted and len(params) == 5, "a target encoding")
+    encoding = TargetEncoding(**params)
+    kind, names = encoding.kind, encoding.label_names
+    require(kind in ("multilabel", "binary", "multiclass"), f"a target of kind {kind!r:.50}")
+    require(is_vector(names, kinds="O") and len(names) > 0, "names of labels")
+    require(isinstance(encoding.dtype, np.dtype), "dtype of the target")
+    require(encoding.container in (None, sp.csr_array, sp.csr_matrix), "container of the target")
+    if kind == "multilabel":
+        require(encoding.classes is None, "classes of a label matrix")
+        classes = LabelClasses(np.array([0, 1]) for _ in names)
+        return TargetEncoding(kind, classes, names, encoding.dtype, encoding.container)
+    n_classes = len(names) + (kind == "binary")
+    require(is_vector(encoding.classes, n_classes, "biufUO"), "classes and their names")
+    return encoding
+
+
+TargetEncoding._model_part = Part(take=_take, make=_make)

@@ -12,21 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_mrmp._model_files.part import Part, check_token_pattern, require
+from sklearn_mrmp._input.sequence import TokenSequences
 from sklearn_mrmp._sklearn_compat import Interval, _fit_context
-
-_COLUMN = re.compile(r"token\d+")
-
-
-class TokenSequences(np.ndarray):
-    """A matrix of token ids; the type tells `MrMPClassifier` that order matters."""
-
-
-def is_token_sequence(X):
-    """Whether `X` comes from `TokenSequenceVectorizer`, as an array or a data frame."""
-    if isinstance(X, TokenSequences):
-        return True
-    columns = getattr(X, "columns", None)
-    return columns is not None and all(_COLUMN.fullmatch(str(name)) for name in columns)
 
 
 class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
@@ -234,3 +222,16 @@ class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
             ids = [i for i in ids if i][: self.max_len_]
             row[: len(ids)] = ids
         return X.view(TokenSequences)
+
+
+def _complete(vectorizer):
+    """Check, in a model file, the vocabulary and the pattern of a text vectorizer."""
+    check_token_pattern(vectorizer.token_pattern)
+    ids = sorted(vectorizer.vocabulary_.values())
+    first = 1 if vectorizer.unknown_token is None else 2
+    require(ids == list(range(first, first + len(ids))), "token ids of a vocabulary")
+
+
+TokenSequenceVectorizer._model_part = Part(
+    {"vocabulary_": "dict", "max_len_": "int"}, complete=_complete
+)

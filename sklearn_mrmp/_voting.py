@@ -14,7 +14,13 @@ from sklearn.model_selection import KFold
 from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._base import (
+    FITTED,
+    FROM_TARGET,
+    BaseMultilabelClassifier,
+    complete_classifier,
+)
+from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._sklearn_compat import (
     Interval,
@@ -265,3 +271,22 @@ def _probabilities(estimator, X, encoding):
     aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)
     aligned[:, np.searchsorted(encoding.classes, estimator.classes_)] = P
     return aligned[:, 1:] if encoding.kind == "binary" else aligned
+
+
+def _complete(classifier):
+    """Set, in a model file, members by name, as many as there are weights."""
+    complete_classifier(classifier)
+    n_members = len(classifier.estimators)
+    members = classifier.estimators_
+    require(len(members) == n_members, "members of the vote")
+    require(is_vector(classifier.weights_, n_members, "f"), "members and weights")
+    names = [name for name, _ in classifier.estimators]
+    classifier.named_estimators_ = Bunch(**dict(zip(names, members, strict=True)))
+
+
+SoftVotingMultilabelClassifier._model_part = Part(
+    {**FITTED, "weights_": "ndarray", "estimators_": "list"},
+    fit_only={"random_state": nothing},
+    left_out=(*FROM_TARGET, "named_estimators_"),
+    complete=_complete,
+)

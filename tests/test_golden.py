@@ -83,7 +83,7 @@ CASES = {
     "paper": (bag, paper()),
     "vector": (vector, default()),
     "members_refit": (bag, default(n_members=2, refit=True, early_stopping=True)),
-    "network_alone": (bag, default(linear_path=False, neighbor_path=False, label_shortlist=None)),
+    "network_alone": (bag, default(voters=("network",))),
 }
 
 
@@ -101,7 +101,7 @@ def outcome(name):
         found = {"proba": digest(clf.predict_proba(X[200:]))}
         for decision in ("optimal", "threshold") if clf.thresholds_ else ():
             for metric in METRICS:
-                clf.set_params(threshold=metric, decision=decision)
+                clf.set_params(metric=metric, decision=decision)
                 found[f"{decision} {metric}"] = digest(clf.predict(X[200:]))
     return found
 

@@ -19,6 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
+from sklearn_mrmp._model_files.part import Part, is_matrix, require
+
 # Values of temporary arrays held at once (float64: 16 MB each).
 _CHUNK_CELLS = 2**21
 
@@ -177,3 +179,20 @@ def _shared(A, B_columns):
     rows = np.repeat(np.arange(n_rows), np.diff(A.indptr))
     cells = np.repeat(rows * n_boxes, lengths) + B_columns.indices[where]
     return np.bincount(cells, shared, minlength=n_rows * n_boxes).reshape(n_rows, n_boxes)
+
+
+def _take(boxes):
+    """Corners of boxes; points have one."""
+    return {"low": boxes.low, "high": None if boxes.are_points else boxes.high}, {}
+
+
+def _make(params, fitted):
+    """Boxes of corners of a file."""
+    require(not fitted and params.keys() == {"low", "high"}, "boxes")
+    low, high = params["low"], params["high"]
+    high = low if high is None else high
+    require(is_matrix(low) and type(high) is type(low) and high.shape == low.shape, "boxes")
+    return Hyperboxes(low, high)
+
+
+Hyperboxes._model_part = Part(take=_take, make=_make)

@@ -12,7 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._base import (
+    FITTED,
+    FROM_TARGET,
+    BaseMultilabelClassifier,
+    complete_classifier,
+)
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
@@ -293,3 +299,42 @@ def _label_set_groups(Y):
     alone = [rows[0] for rows in groups.values() if len(rows) == 1]
     shared = [np.array(rows) for rows in groups.values() if len(rows) > 1]
     return np.array(alone, dtype=np.intp), shared
+
+
+def _complete(classifier):
+    """Check, in a model file, prototypes and clusters against each other, and collect each cluster's boxes."""
+    complete_classifier(classifier)
+    n, n_labels = classifier.n_prototypes_, classifier._target_encoding.n_labels
+    boxes, counts = classifier._prototypes, classifier.label_counts_
+    require(n > 0 and len(boxes) == n, "prototypes")
+    require(boxes.n_features == classifier.n_features_in_, "prototypes and features")
+    require(type(counts) is sp.csr_array and counts.shape == (n, n_labels), "labels of prototypes")
+    require(is_vector(classifier.prototype_sizes_, n), "sizes of prototypes")
+    if not classifier.n_clusters_:
+        return
+    members, clusters = classifier._members, classifier._clusters
+    require(len(clusters) == len(members) == classifier.n_clusters_, "clusters")
+    require(all(is_vector(some, kinds="i") for some in members), "members of clusters")
+    belongs = np.sort(np.concatenate(members))
+    require(np.array_equal(belongs, np.arange(n)), "members of clusters and prototypes")
+    classifier._member_boxes = [boxes.take(some) for some in members]
+
+
+MLARAMClassifier._model_part = Part(
+    {
+        **FITTED,
+        "n_features_in_": "int",
+        "_is_sparse": "bool",
+        "_range": "UnitRange",
+        "_prototypes": "Hyperboxes",
+        "prototype_sizes_": "ndarray",
+        "label_counts_": "csr_array",
+        "n_prototypes_": "int",
+        "n_iter_": "int",
+        "n_clusters_": "int",
+        "_clusters": "Hyperboxes?",
+        "_members": "list?",
+    },
+    left_out=(*FROM_TARGET, "_member_boxes"),
+    complete=_complete,
+)

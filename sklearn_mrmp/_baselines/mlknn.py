@@ -12,8 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
-from sklearn_mrmp._base import BaseMultilabelClassifier
-from sklearn_mrmp._baselines import sparse_neighbors as _sparse_neighbors
+from sklearn_mrmp._base import (
+    FITTED,
+    FROM_TARGET,
+    BaseMultilabelClassifier,
+    complete_classifier,
+)
+from sklearn_mrmp._model_files.part import Part, is_matrix, require
+from sklearn_mrmp._baselines import sparse_neighbors
 from sklearn_mrmp._host.fork import openmp_after_fork
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
 
@@ -160,8 +166,8 @@ class MLKNNClassifier(BaseMultilabelClassifier):
             "metric": self.metric,
             "n_jobs": self.n_jobs,
         }
-        if _sparse_neighbors.can_search(X, self.metric, self.algorithm):
-            return _sparse_neighbors.SparseNeighbors(**settings)
+        if sparse_neighbors.can_search(X, self.metric, self.algorithm):
+            return sparse_neighbors.SparseNeighbors(**settings)
         return NearestNeighbors(algorithm=self.algorithm, **settings)
 
     def _count_neighbor_labels(self, X=None):
@@ -209,3 +215,32 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         P = np.tile(self.posterior_[:, 0], (X.shape[0], 1))
         P[counts.row, counts.col] = self.posterior_[counts.col, counts.data]
         return P
+
+
+def _complete(classifier):
+    """Check, in a model file, that neighbours, their labels and the posterior have the sizes of each other."""
+    complete_classifier(classifier)
+    n_labels, k = classifier._target_encoding.n_labels, classifier.n_neighbors_
+    search, Y = classifier._neighbors, classifier._Y
+    require(type(Y) is sp.csr_array and Y.shape[1] == n_labels, "labels of the neighbours")
+    require(is_matrix(classifier.posterior_, n_labels, k + 1), "posterior and labels")
+    rows = search._rows if isinstance(search, sparse_neighbors.SparseNeighbors) else search._fit_X
+    require(is_matrix(rows, Y.shape[0], classifier.n_features_in_), "rows and their labels")
+    require(search.n_neighbors == k <= Y.shape[0], "number of neighbours")
+
+
+MLKNNClassifier._model_part = Part(
+    {
+        **FITTED,
+        "n_features_in_": "int",
+        "n_neighbors_": "int",
+        "_neighbors": "SparseNeighbors|NearestNeighbors",
+        "_Y": "csr_array",
+        "_is_sparse": "bool",
+        "prior_": "ndarray",
+        "likelihood_": "ndarray",
+        "posterior_": "ndarray",
+    },
+    left_out=FROM_TARGET,
+    complete=_complete,
+)

@@ -11,7 +11,13 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 
-from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._base import (
+    FITTED,
+    FROM_TARGET,
+    BaseMultilabelClassifier,
+    complete_classifier,
+)
+from sklearn_mrmp._model_files.part import Part, learned_part
 from sklearn_mrmp._decisions.responses import label_scores
 
 
@@ -202,3 +208,11 @@ class LabelPowersetClassifier(BaseMultilabelClassifier):
         if len(self.label_sets_) == 1:
             return np.repeat(self.label_sets_.astype(float), X.shape[0], axis=0)
         return np.clip(self.estimator_.predict_proba(X) @ self.label_sets_, 0, 1)
+
+
+ConstantTolerantLogisticRegression._model_part = learned_part()
+LabelPowersetClassifier._model_part = Part(
+    {**FITTED, "label_sets_": "ndarray", "estimator_": "any?"},
+    left_out=FROM_TARGET,
+    complete=complete_classifier,
+)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.utils import gen_batches
 
+from sklearn_mrmp._model_files.part import Part, is_count, is_vector, require
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._numerics.topk import smallest_columns
 
@@ -131,3 +132,12 @@ def _row_sizes(X):
 def can_search(X, metric, algorithm):
     """Whether `SparseNeighbors` finds the neighbours for these settings of a caller."""
     return sp.issparse(X) and metric in METRICS and algorithm in ("auto", "brute")
+
+
+def _complete(search):
+    """Check, in a model file, a neighbour search."""
+    require(is_count(search.n_neighbors) and search.metric in METRICS, "a neighbour search")
+    require(is_vector(search._sizes, search._rows.shape[0], "f"), "rows of a neighbour search")
+
+
+SparseNeighbors._model_part = Part({"_rows": "csr_array", "_sizes": "ndarray"}, complete=_complete)

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import min_max_axis
 
+from sklearn_mrmp._model_files.part import Part, is_vector, require
+
 
 @dataclass(frozen=True, eq=False)
 class UnitRange:
@@ -48,3 +50,12 @@ class UnitRange:
         scaled = sp.csr_array((data, at.copy(), X.indptr.copy()), shape=X.shape)
         scaled.eliminate_zeros()
         return scaled
+
+
+def _complete(unit_range):
+    """Check, in a model file, the ranges of features."""
+    low, high = unit_range.low, unit_range.high
+    require(is_vector(low, kinds="f") and is_vector(high, len(low), "f"), "ranges of features")
+
+
+UnitRange._model_part = Part(complete=_complete)

@@ -5,6 +5,7 @@ puts them back, so that the outcome is the same bit for bit. Knows skorch and th
 the model.
 """
 
+import json
 import time
 import warnings
 
@@ -66,7 +67,7 @@ class TrainingCheckpoint(Callback):
             return
         net.optimizer_.load_state_dict(self._state["optimizer"])
         _restore_callbacks(net, self._state["callbacks"])
-        net.iterator_train__rng.bit_generator.state = self._state["numpy_rng"]
+        net.iterator_train__rng.bit_generator.state = json.loads(self._state["numpy_rng"])
         _set_torch_rng(net.device, self._state["torch_rng"])
 
     def on_epoch_begin(self, net, **kwargs):
@@ -127,7 +128,7 @@ class TrainingCheckpoint(Callback):
                 "module": net.module_.state_dict(),
                 "optimizer": net.optimizer_.state_dict(),
                 "callbacks": {name: _callback_state(cb) for name, cb in net.callbacks_},
-                "numpy_rng": numpy_rng,
+                "numpy_rng": json.dumps(numpy_rng),  # integers of 128 bits
                 "torch_rng": _get_torch_rng(net.device),
             }
         )
@@ -164,7 +165,7 @@ def _callback_state(callback):
 
 def _is_plain(value):
     try:
-        encode(value, [])
+        encode(value)
     except TypeError:
         return False
     return True

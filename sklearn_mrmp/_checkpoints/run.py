@@ -19,20 +19,6 @@ from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._checkpoints.store import CheckpointStore
 from sklearn_mrmp._host.torch_state import resolve_device
 
-# Change nothing in the weights, or are not ours to compare.
-_NOT_COMPARED = (
-    "callbacks",
-    "checkpoint_dir",
-    "decision",
-    "label_sets",
-    "n_jobs",
-    "n_threads",
-    "progress_bar",
-    "refit",
-    "threshold",
-    "verbose",
-)
-
 
 class CheckpointRun:
     """The checkpoints of one fit.
@@ -41,6 +27,8 @@ class CheckpointRun:
     ----------
     folder : path-like or None
         Made if needed; None keeps nothing.
+    version : str, default=""
+        Version of the package; a folder of another one is refused.
 
     Raises
     ------
@@ -48,7 +36,8 @@ class CheckpointRun:
         When nothing can be written there.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, version=""):
+        self.version = version
         self.folder = None if folder is None else Path(folder)
         self._record = None
         if self.folder is not None:
@@ -93,13 +82,13 @@ class CheckpointRun:
             random_state = self._seed
         return check_random_state(random_state)
 
-    def claim(self, params, data, graph):
+    def claim(self, settings, data, graph):
         """Say what is being fitted; a folder that belongs to another fit is refused.
 
         Parameters
         ----------
-        params : dict
-            Parameters of the estimator, by name.
+        settings : list of Settings
+            All that the weights depend on.
         data : dict of str to array, sparse array or None
             What is fitted, by the name of the argument of ``fit``.
         graph : LabelGraph or None
@@ -112,7 +101,7 @@ class CheckpointRun:
         """
         if self.folder is None:
             return
-        record = self._describe(params, data, graph)
+        record = self._describe(settings, data, graph)
         if self._record is None:
             self._store.save(record)
             self._store.save(record)  # the spare copy
@@ -121,20 +110,21 @@ class CheckpointRun:
             record = self._record
         self._id = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
-    def _describe(self, params, data, graph):
-        from sklearn_mrmp import __version__
-
-        compared = {name: params[name] for name in params if name not in _NOT_COMPARED}
-        compared["device"] = resolve_device(params["device"])
-        if not (params["relations"] is None or isinstance(params["relations"], str)):
+    def _describe(self, settings, data, graph):
+        compared = {}
+        for group in settings:
+            compared |= group.as_dict()
+        compared["device"] = resolve_device(compared["device"])
+        # A function or a mapping is described by the graph that comes of it.
+        relations = compared["relations"]
+        if not (relations is None or isinstance(relations, str)):
             compared["relations"] = _graph_fingerprint(graph)
-        del compared["random_state"]
         return {
             "data": {name: fingerprint(value) for name, value in data.items()},
             "parameters": {name: _describe(value) for name, value in sorted(compared.items())},
             "random_state": self._random_state,
             "seed": self._seed,
-            "sklearn_mrmp": __version__,
+            "sklearn_mrmp": self.version,
             "torch": torch.__version__,
         }
 

@@ -1,15 +1,10 @@
 """A state on disk that survives kills, full disks and damaged files; no pickle anywhere.
 
-A state is a tree of dicts, lists and tuples with numbers, strings and tensors at its ends. A file
-is a line that says what it is, the SHA-256 of the rest, and the rest: an ``.npz`` archive with the
-tensors and, as JSON, the tree. `CheckpointStore` keeps the newest file and the one before it.
-Knows torch's tensors and nothing of training.
+A state is a tree of dicts, lists and tuples with numbers, strings and tensors at its ends, in the
+same container as model files, with a checksum over all of it. Knows torch's tensors and that
+container; nothing of what the state means.
 """
 
-import hashlib
-import io
-import json
-import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +12,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sklearn_mrmp._host.files import sync_folder
-
-_MAGIC = b"sklearn-mrmp checkpoint 1\n"
-_DIGEST_SIZE = hashlib.sha256().digest_size
-
-
-class DamagedCheckpoint(ValueError):
-    """A file is cut short, altered, or no checkpoint at all."""
+from sklearn_mrmp._model_files.bounded_json import dump, parse
+from sklearn_mrmp._model_files.container import CHECKPOINT, read_container, write_container
+from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
+from sklearn_mrmp._model_files.values import Decoder, Encoder, unsupported
 
 
 class CheckpointStore:
@@ -67,31 +58,23 @@ class CheckpointStore:
         ------
         OSError
             When it cannot be written.
+        TypeError
+            When there is something else in the tree.
         """
-        # A fixed name: what a killed process left half written is overwritten, not added to.
-        temporary = self.newest.with_suffix(".tmp")
-        try:
-            with temporary.open("wb") as file:
-                file.write(to_bytes(state))
-                file.flush()
-                os.fsync(file.fileno())
-            if self.newest.exists() and not self._newest_is_damaged:
-                os.replace(self.newest, self.previous)
-            os.replace(temporary, self.newest)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        tree, arrays = encode(state)
+        keep = None if self._newest_is_damaged else self.previous
+        metadata = {"state": dump(tree)}
+        write_container(self.newest, metadata, arrays, kind=CHECKPOINT, keep=keep)
         self._newest_is_damaged = False
-        sync_folder(self.newest.parent)
 
     def load(self):
         """Return the newest state that is whole, or None; warns of damaged files."""
         for path in (self.newest, self.previous):
             try:
-                return from_bytes(path.read_bytes())
+                return _read(path)
             except FileNotFoundError:
                 continue  # also after a kill between the two renames of `save`
-            except DamagedCheckpoint as error:
+            except ModelFileError as error:
                 self._newest_is_damaged |= path == self.newest
                 warnings.warn(
                     f"The checkpoint {path} is damaged ({error}) and is not used; "
@@ -106,74 +89,53 @@ class CheckpointStore:
         return "what it held is computed anew"
 
 
-def to_bytes(state):
-    """Content of a checkpoint file for a state."""
-    tensors = []
-    tree = encode(state, tensors)
-    arrays = {str(i): tensor.detach().cpu().numpy() for i, tensor in enumerate(tensors)}
-    payload = io.BytesIO()
-    np.savez(payload, tree=np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8), **arrays)
-    payload = payload.getvalue()
-    return _MAGIC + hashlib.sha256(payload).digest() + payload
+def _read(path):
+    metadata, arrays = read_container(path, kind=CHECKPOINT)
+    tree = parse(metadata.get("state", "").encode("utf-8", "surrogatepass"))
+    return _as_tensors(Decoder(arrays, _no_objects).decode(tree))
 
 
-def from_bytes(content):
-    """State of a checkpoint file's content.
-
-    Raises
-    ------
-    DamagedCheckpoint
-        When the content is not what `to_bytes` made, byte by byte.
-    """
-    if not content.startswith(_MAGIC):
-        raise DamagedCheckpoint("it does not start as a checkpoint of this version does")
-    digest, payload = np.split(
-        np.frombuffer(content, dtype=np.uint8)[len(_MAGIC) :], [_DIGEST_SIZE]
-    )
-    if hashlib.sha256(payload).digest() != digest.tobytes():
-        raise DamagedCheckpoint("its checksum is wrong")
-    with np.load(io.BytesIO(payload.data), allow_pickle=False) as archive:
-        tree = json.loads(archive["tree"].tobytes())
-        return decode(tree, archive)
-
-
-def encode(value, tensors):
-    """JSON tree of a value; tensors are appended to a list and go by their number in it.
+def encode(state):
+    """Tree and arrays of a state.
 
     Raises
     ------
     TypeError
         For anything that is neither a container, a plain value nor a tensor.
     """
+    encoder = Encoder(_no_objects)
+    try:
+        return encoder.encode(_as_arrays(state)), encoder.arrays
+    except UnsupportedPartError as error:
+        raise TypeError(f"cannot be part of a checkpoint: {error}") from None
+
+
+def _as_arrays(value):
+    """Replace tensors by arrays."""
     if isinstance(value, torch.Tensor):
-        tensors.append(value)
-        return {"tensor": len(tensors) - 1}
+        return value.detach().cpu().numpy()
+    if isinstance(value, np.ndarray):
+        raise TypeError("cannot be part of a checkpoint: an array that is no tensor")
     if isinstance(value, Mapping):
-        return {"dict": [[_key(key), encode(item, tensors)] for key, item in value.items()]}
+        return {key: _as_arrays(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [encode(item, tensors) for item in value]}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise TypeError(f"cannot be part of a checkpoint: {type(value).__name__}")
+        return type(value)(_as_arrays(item) for item in value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _key(key):
-    if isinstance(key, (int, str)):
-        return key
-    raise TypeError(f"cannot be a key in a checkpoint: {type(key).__name__}")
+def _as_tensors(value):
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value)
+    if isinstance(value, dict):
+        return {key: _as_tensors(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_as_tensors(item) for item in value)
+    return value
 
 
-def decode(tree, arrays):
-    """Value of a JSON tree made by `encode`, with the arrays of its tensors."""
-    if not isinstance(tree, dict):
-        return tree
-    ((kind, content),) = tree.items()
-    if kind == "tensor":
-        return torch.from_numpy(arrays[str(content)])
-    if kind == "dict":
-        return {key: decode(item, arrays) for key, item in content}
-    items = [decode(item, arrays) for item in content]
-    return tuple(items) if kind == "tuple" else items
+def _no_objects(*details):
+    """Refuse objects of classes, on the way out and on the way in."""
+    if len(details) == 3 and not isinstance(details[0], str):
+        _, value, path = details
+        raise unsupported(value, path)
+    raise ModelFileError("A checkpoint holds an object of a class.")

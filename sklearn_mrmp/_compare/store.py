@@ -19,12 +19,11 @@ import numpy as np
 import sklearn
 
 from sklearn_mrmp._compare.run import ComparisonRun
+from sklearn_mrmp._version import __version__
 
 
 def data_fingerprint(protocol):
     """Fingerprint of everything the runs of a comparison share."""
-    from sklearn_mrmp import __version__
-
     settings = (protocol.metrics, protocol.decisions, protocol.validation_fraction)
     data = (protocol.X_train, protocol.Y_train, protocol.X_test, protocol.Y_test)
     return joblib.hash((data, settings, __version__, sklearn.__version__), hash_name="sha1")

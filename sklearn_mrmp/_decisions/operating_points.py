@@ -11,9 +11,12 @@ import numpy as np
 from sklearn_mrmp._decisions.choice import fit_accuracy_rule, fit_decision_rules
 from sklearn_mrmp._decisions.seen_rows import SeenRowRule
 from sklearn_mrmp._decisions.thresholds import METRICS
-from sklearn_mrmp._network.memory import DECISION_ENTRIES
 from sklearn_mrmp._numerics.rows import evenly_spaced
-from sklearn_mrmp._parameters import DECISIONS
+
+DECISIONS = ("optimal", "threshold")
+
+# Decisions are tuned on dense labels, at most this many of them.
+DECISION_ENTRIES = 2**25
 
 
 def rows_to_tune_on(n_samples, n_labels):
@@ -90,3 +93,28 @@ def decide(P, rules, threshold, decision, find_similar=None):
     if isinstance(rule, SeenRowRule) and find_similar is not None:
         return rule.decide(P, find_similar())
     return rule.decide(P)
+
+
+class OperatingPoints:
+    def __init__(self, rules):
+        self.rules = rules
+
+    @classmethod
+    def tune(cls, Y, P, Y_others=None, *, similar=None):
+        return cls(tune_operating_points(Y, P, Y_others, similar)[0])
+
+    @property
+    def thresholds(self):
+        return {m: float(self.rules["threshold"][m].threshold) for m in METRICS}
+
+    def needs_rows(self, metric, decision):
+        return not isinstance(decision, Real) and isinstance(
+            self.rules[decision][metric], SeenRowRule
+        )
+
+    def predict(self, P, metric, decision, similar=None):
+        if isinstance(decision, Real):
+            return np.asarray(P) >= decision
+        return decide(
+            P, self.rules, metric, decision, (lambda: similar) if similar is not None else None
+        )

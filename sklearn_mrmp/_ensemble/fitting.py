@@ -1,200 +1,316 @@
-"""From rows and a label graph to a `LabelModel`: encoder, paths, shortlists, networks.
+"""One way to fit an ensemble, for one held-out part and for k folds.
 
-Puts the trainings of one fit in order; each step lives in a module of its own. Knows the flat
-hyperparameters of `MrMPClassifier`; nothing of validation, targets or thresholds.
+The voters beside the network choose their penalties on the first split's held-out rows. Each split
+fits its voters, predicts its held-out rows once, and keeps the votes; these weigh the voters and
+tune the decisions. With several splits the networks of all of them vote together, on held-out votes
+of all rows. Knows voters by their methods, and joblib; nothing of targets or decisions.
 """
 
-from dataclasses import dataclass, replace
-from numbers import Integral
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_mrmp._ensemble.model import LabelModel
-from sklearn_mrmp._input.tokens import FeatureTokens, SequenceTokens
-from sklearn_mrmp._network.batches import TokenDataset
-from sklearn_mrmp._network.training import train_network
-from sklearn_mrmp._parameters import resolve_auto
-from sklearn_mrmp._voters.centroids import LabelCentroids
-from sklearn_mrmp._voters.linear import LinearPath
+from sklearn_mrmp._ensemble.model import Ensemble, inside
+from sklearn_mrmp._ensemble.splits import split_rows
+from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
+from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
+from sklearn_mrmp._numerics.similar_rows import SimilarRows
+from sklearn_mrmp._voters.choice import NETWORK, make_voters
 from sklearn_mrmp._voters.logistic import frequency_intercepts
-from sklearn_mrmp._voters.neighbors import NeighborPath
-from sklearn_mrmp._voters.shortlist import shortlist_size, training_shortlist
+from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 
-# A regression per label takes about a hundred sparse products of this many multiplications (some
-# minutes), and several arrays of this many weights (64 MB each).
-_REGRESSION_PRODUCTS = 2_000_000_000
-_REGRESSION_WEIGHTS = 2**24
+# Candidates are weighed by what this many entries of held-out rows say.
+_CANDIDATE_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class ModelFitting:
-    """What all trainings of a fit share.
+class Split:
+    """Rows to train on and rows held out, with their 0/1 labels.
+
+    `numbers` are the held-out rows' numbers among all rows, or their own where they were given.
+    """
+
+    rows: EncodedRows
+    Y: sp.csr_array
+    rows_valid: EncodedRows
+    Y_valid: sp.csr_array
+    numbers: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class EnsemblePlan:
+    """What is to be fitted.
 
     Attributes
     ----------
-    params : dict
-        Parameters of `MrMPClassifier`, by name.
-    input_type : {"features", "sequence"}
-        How rows are read.
-    graph : LabelGraph or None
-        Label relations.
-    seed : int
-        Seed of the first member; the others count on from it.
-    checkpoints : CheckpointRun
-        Gives each training a checkpoint of its own.
+    voters : list of (str, estimator or None)
+        Who votes, in this order; None stands for the voter of that name.
+    network : trainer of a network, or None
+        Unfitted; asked for one trainer per split by ``for_split``.
+    label_shortlist : int, "auto" or None
+        Candidates per row that the network decodes.
+    most_entries : int
+        Held-out votes are kept for at most this many entries.
+    n_jobs : int or None
+        Splits fitted at once.
+    alone : callable
+        Returns the context in which a split is fitted in a process of its own.
     """
 
-    params: dict
-    input_type: str
-    graph: object
-    seed: int
-    checkpoints: object
-
-    def fit(self, train, valid):
-        """Fit with held-out rows.
-
-        Parameters
-        ----------
-        train, valid : tuple of (X, csr_array)
-            Rows and 0/1 labels.
-
-        Returns
-        -------
-        model : LabelModel
-            Its last net is ``interrupted_`` when the user stopped the training.
-        """
-        model = self.with_paths(self.make_encoder().fit(train[0]), train, valid)
-        self.train_members(model, train, valid)
-        if n_epochs_done(model.nets[-1]):
-            model.tune(*valid)
-        return model
-
-    def make_encoder(self):
-        """Return an unfitted encoder of rows."""
-        kind = SequenceTokens if self.input_type == "sequence" else FeatureTokens
-        # The paper's attention knows nothing of how rare a word is.
-        return kind(self.params["max_tokens"], weighted=self.params["architecture"] == "default")
-
-    def with_paths(self, encoder, train, valid, like=None):
-        """Fit the paths, and choose the size of shortlists.
-
-        Parameters
-        ----------
-        encoder : FeatureTokens or SequenceTokens
-            Fitted.
-        train, valid : tuple of (X, csr_array)
-            Rows and 0/1 labels.
-        like : LabelModel, default=None
-            Take penalty, power and size from this model instead of choosing them.
-
-        Returns
-        -------
-        model : LabelModel
-            Without networks.
-        """
-        self._check_shortlist()
-        bags = encoder.bag(train[0]), encoder.bag(valid[0])
-        model = LabelModel(encoder, [], log_odds=frequency_intercepts(train[1]))
-        if like is not None:
-            model.linear, model.neighbors = self._refitted_paths(like, bags[0], train[1])
-            model.n_candidates = like.n_candidates
-            model.outside_weights = like.outside_weights
-            return model
-        if self.params["linear_path"]:
-            model.linear = make_linear_path(bags[0], train[1].shape[1])
-            model.linear.fit(bags[0], train[1], bags[1], valid[1])
-        if self.params["neighbor_path"]:
-            model.neighbors = NeighborPath().fit(bags[0], train[1], bags[1], valid[1])
-        if self.params["linear_path"] and self.params["label_shortlist"] is not None:
-            model.tune_outside(*valid)
-            size = self.params["label_shortlist"]
-            model.n_candidates = shortlist_size(size, model, bags[1], valid[1])
-        return model
-
-    def _check_shortlist(self):
-        if not self.params["linear_path"] and isinstance(self.params["label_shortlist"], Integral):
-            raise ValueError(
-                f"label_shortlist={self.params['label_shortlist']} needs linear_path=True, which "
-                "names the labels of the list; use label_shortlist=None without it."
-            )
-
-    def train_members(self, model, train, valid, stage="train"):
-        """Train the networks of a model; the last one says whether the user stopped it."""
-        datasets = self._dataset(model, *train), self._dataset(model, *valid)
-        for member in range(self.params["n_members"]):
-            net = self._train(model, *datasets, member, stage)
-            if net.interrupted_ and model.nets and not n_epochs_done(net):
-                model.nets[-1].interrupted_ = True  # the members before it will do
-                break
-            model.nets.append(net)
-            if net.interrupted_:
-                break
-
-    def refit_paths(self, model, X, Y):
-        """Fit the paths anew on all rows: it takes seconds, and more rows help."""
-        bag = model.encoder.bag(X)
-        model.linear, model.neighbors = self._refitted_paths(model, bag, Y)
-        model.log_odds = frequency_intercepts(Y)
-
-    @staticmethod
-    def _refitted_paths(model, bag, Y):
-        return (None if p is None else p.refit(bag, Y) for p in (model.linear, model.neighbors))
-
-    def refit(self, model, X, Y):
-        """Train every member anew on all rows, for the number of epochs that was best for it.
-
-        Returns
-        -------
-        model : LabelModel
-            A new one; its last net is ``interrupted_`` when the user stopped the training.
-        """
-        new = replace(model, encoder=self.make_encoder().fit(X), nets=[])
-        self.refit_paths(new, X, Y)
-        dataset = self._dataset(new, X, Y)
-        for member, net in enumerate(model.nets):
-            # A schedule that was trained to its end is the whole schedule of more rows, too.
-            n_stop = best_epoch(net) if net.returned_to_best_ else None
-            new.nets.append(self._train(new, dataset, None, member, "refit", n_stop))
-            if new.nets[-1].interrupted_:
-                break
-        return new
-
-    def _dataset(self, model, X, Y):
-        shortlist = None
-        if model.n_candidates is not None:
-            bag = model.encoder.bag(X)
-            shortlist = training_shortlist(model.linear, bag, Y, model.n_candidates)
-        return TokenDataset(model.encoder.transform(X), Y, shortlist)
-
-    def _train(self, model, train, valid, member, stage, n_stop=None):
-        name = stage if member == 0 else f"{stage}-{member}"
-        params = resolve_auto(self.params, train.rows)
-        return train_network(
-            params,
-            model.encoder,
-            train,
-            valid,
-            self.graph,
-            n_epochs=params["max_epochs"],
-            n_stop=min(n_stop or params["max_epochs"], params["max_epochs"]),
-            seed=(self.seed + member) % np.iinfo(np.int32).max,
-            checkpoint=self.checkpoints.stage(name),
-        )
+    voters: list
+    network: object = None
+    label_shortlist: int | str | None = None
+    most_entries: int = DENSE_ENTRIES
+    n_jobs: int | None = None
+    alone: Callable[[], AbstractContextManager] | None = None
 
 
-def make_linear_path(bag, n_labels):
-    """Return a regression per label, or centroids where there are too many labels for that."""
-    is_small = bag.nnz * n_labels <= _REGRESSION_PRODUCTS
-    fits = bag.shape[1] * n_labels <= _REGRESSION_WEIGHTS
-    return LinearPath() if is_small and fits else LabelCentroids()
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble:
+    """What comes of it.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        Of one split, its voters; of several, all networks, and no other voters yet: see
+        `with_all_rows`.
+    numbers : ndarray of int
+        Held-out rows that `P` is for, as their splits number them.
+    Y : csr_array of shape (n_rows, n_labels)
+        Their 0/1 labels.
+    P : ndarray of shape (n_rows, n_labels), float32
+        Their probabilities by voters that were not fitted on them.
+    similar : SimilarRows or None
+        The rows most similar to them among those that these voters were fitted on.
+    interrupted : bool
+        Whether the user stopped a training; what had been learned by then is here.
+    """
+
+    ensemble: Ensemble
+    numbers: np.ndarray
+    Y: sp.csr_array
+    P: np.ndarray
+    similar: SimilarRows | None
+    interrupted: bool
 
 
-def n_epochs_done(net):
-    """Whole epochs a net was trained for."""
-    return sum("train_loss" in epoch for epoch in net.history)
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Voters of a split, some of the rows it held out, and the votes for them."""
+
+    ensemble: Ensemble
+    numbers: np.ndarray | None = None
+    Y: sp.csr_array | None = None
+    evidence: list = field(default_factory=list)
+    similar: SimilarRows | None = None
+    interrupted: bool = False
+
+    @property
+    def learned(self):
+        """Whether it got far enough to vote."""
+        return bool(self.evidence)
 
 
-def best_epoch(net):
-    """Epoch whose weights a net uses, from 1."""
-    losses = [epoch["valid_loss"] for epoch in net.history if "valid_loss" in epoch]
-    return int(np.argmin(losses)) + 1 if net.returned_to_best_ and losses else len(net.history)
+def make_splits(rows, Y, given, cv, random_state):
+    """Rows to train on and rows held out, with the encoder fitted on the former.
+
+    Several folds share one encoder, which is fitted on all rows.
+
+    Parameters
+    ----------
+    rows : EncodedRows
+        All rows, whose encoder is not fitted.
+    Y : csr_array
+        Their 0/1 labels.
+    given : (X, csr_array) or None
+        Held-out rows that the caller gave; none of `rows` is held out then.
+    cv, random_state
+        As for `split_rows`.
+
+    Returns
+    -------
+    splits : list of Split
+    """
+    if given is not None:
+        valid = EncodedRows.of(rows.encoder, given[0])
+        return [Split(rows.fit_encoder(), Y, valid, given[1], np.arange(len(valid)))]
+    parts = split_rows(rows.X, Y, cv, random_state)
+    if len(parts) > 1:
+        rows.fit_encoder()
+        _ = rows.tokens  # once, for all folds
+    splits = [
+        Split(rows.take(train), Y[train], rows.take(held_out), Y[held_out], held_out)
+        for train, held_out in parts
+    ]
+    if len(parts) == 1:
+        splits[0].rows.fit_encoder()
+    return splits
+
+
+def fit_ensemble(plan, splits):
+    """Fit voters on each split and weigh them on what it held out.
+
+    Parameters
+    ----------
+    plan : EnsemblePlan
+        What to fit.
+    splits : list of Split
+        One, or several folds.
+
+    Returns
+    -------
+    fitted : FittedEnsemble
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When the user stopped it before anything was learned, or between several processes.
+    """
+    chosen = _choose(plan, splits[0])
+    folds = _until_interrupted(_fit_folds(plan, chosen, splits))
+    if not folds:
+        raise KeyboardInterrupt("Training was interrupted before its first epoch was done.")
+    evidence = [block for fold in folds for block in fold.evidence]
+    ensemble = _joined(folds)
+    if len(ensemble.voters) > 1:
+        weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
+        ensemble = replace(ensemble, weights=weights)
+        if len(splits) > 1:
+            n_labels = splits[0].Y.shape[1]
+            ensemble = replace(ensemble, shifts=label_shifts(evidence, weights, n_labels))
+    return FittedEnsemble(
+        ensemble,
+        np.concatenate([fold.numbers for fold in folds]),
+        sp.csr_array(sp.vstack([fold.Y for fold in folds])),
+        inside(np.concatenate([ensemble.combined(votes) for votes, _ in evidence])),
+        _joined_similar(folds),
+        folds[-1].interrupted,
+    )
+
+
+def _choose(plan, split):
+    """Fit the voters beside the network, with all that is chosen on held-out rows."""
+    voters = {
+        name: voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
+        for name, voter in make_voters(plan.voters, split.rows, split.Y.shape[1]).items()
+    }
+    ensemble = Ensemble(split.rows.encoder, voters, frequency_intercepts(split.Y))
+    wanted = needs_shortlist(plan.label_shortlist, split.Y.shape[1])
+    if plan.network is None or "linear" not in voters or not wanted:
+        return ensemble
+    weights = _candidate_weights(ensemble, split)
+    scorer = replace(ensemble, candidate_weights=weights)
+
+    def scores(block):
+        return scorer.scores(split.rows_valid.take(block))
+
+    size = shortlist_size(plan.label_shortlist, scores, split.Y_valid)
+    return ensemble if size is None else replace(scorer, n_candidates=size)
+
+
+def _candidate_weights(ensemble, split):
+    Y = split.Y_valid
+    chosen = evenly_spaced(Y.shape[0], max(1, _CANDIDATE_ENTRIES // Y.shape[1]))
+    rows = split.rows_valid if len(chosen) == Y.shape[0] else split.rows_valid.take(chosen)
+    votes = ensemble.votes(rows)
+    # A single voter that names candidates is weighed against the frequency.
+    return vote_weights([(replace(votes, frequency=ensemble.frequency), Y[chosen].toarray())])
+
+
+def _fit_folds(plan, chosen, splits):
+    """Folds in their order; one after the other, or several at once in processes of their own."""
+    n_splits = len(splits)
+    if n_splits == 1 or effective_n_jobs(plan.n_jobs) == 1:
+        return (_fit_fold(plan, chosen, split, i, n_splits) for i, split in enumerate(splits))
+    plan = replace(plan, network=plan.network and plan.network.alone())
+    return Parallel(n_jobs=plan.n_jobs)(
+        delayed(_fit_fold_alone)(plan, chosen, split, i, n_splits) for i, split in enumerate(splits)
+    )
+
+
+def _fit_fold_alone(plan, *fold):
+    with plan.alone():
+        return _fit_fold(plan, *fold)
+
+
+def _fit_fold(plan, chosen, split, number, n_splits):
+    """Fit the voters of a split and predict its held-out rows."""
+    fold = chosen
+    if n_splits > 1:
+        voters = {name: voter.refit(split.rows, split.Y) for name, voter in chosen.voters.items()}
+        fold = replace(chosen, voters=voters, frequency=frequency_intercepts(split.Y))
+    interrupted = False
+    if plan.network is not None:
+        trainer = plan.network.for_split(number, n_splits, fold)
+        network = trainer.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
+        interrupted = network.interrupted
+        if not network.has_learned:
+            return _Fold(fold, interrupted=True)
+        fold = replace(fold, voters=_in_order(plan, fold.voters | {NETWORK: network.finished()}))
+    rows, Y = split.rows_valid, split.Y_valid
+    kept = evenly_spaced(len(rows), max(1, plan.most_entries // Y.shape[1] // n_splits))
+    if len(kept) < len(rows):
+        rows, Y = rows.take(kept), Y[kept]
+    evidence, similar = fold.evidence(rows, Y), fold.similar_rows(rows)
+    return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted)
+
+
+def _in_order(plan, voters):
+    return {name: voters[name] for name, _ in plan.voters}
+
+
+def _until_interrupted(folds):
+    """Keep the folds up to one that the user stopped, and that one if it learned anything."""
+    done = []
+    for fold in folds:
+        if fold.learned:
+            done.append(fold)
+        elif done:
+            done[-1] = replace(done[-1], interrupted=True)  # the folds before it will do
+        if fold.interrupted:
+            break
+    return done
+
+
+def _joined(folds):
+    """One ensemble with the networks of all folds; the other voters are those of the last one."""
+    last = folds[-1].ensemble
+    if len(folds) == 1 or NETWORK not in last.voters:
+        return last
+    networks = [fold.ensemble.voters[NETWORK] for fold in folds]
+    return replace(last, voters={**last.voters, NETWORK: networks[0].joined(networks)})
+
+
+def _joined_similar(folds):
+    if folds[0].similar is None or len(folds) == 1:
+        return folds[0].similar
+    return SimilarRows.concatenated([fold.similar for fold in folds])
+
+
+def with_all_rows(ensemble, rows, Y):
+    """Fit the voters beside the network anew on all rows: it takes seconds, and more rows help.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        As fitted.
+    rows : EncodedRows
+        All rows, for the ensemble's encoder.
+    Y : csr_array
+        Their 0/1 labels.
+
+    Returns
+    -------
+    ensemble : Ensemble
+    """
+    voters: Mapping = {
+        name: voter if voter.decodes_candidates else voter.refit(rows, Y)
+        for name, voter in ensemble.voters.items()
+    }
+    return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y))

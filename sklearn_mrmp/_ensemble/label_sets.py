@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._decisions.label_set_model import (
     MAX_SETS,
     LabelSetModel,
@@ -96,3 +97,12 @@ def _mean(P, marginals, share):
 def _log_loss(Y, P):
     given = np.where(Y, P, 1 - P)
     return -np.log(np.maximum(given, 1e-12)).sum(dtype=np.float64)
+
+
+def _complete(vote):
+    """Check, in a model file, the parts of a vote of label sets."""
+    require(type(vote.model) is LabelSetModel, "label sets of a vote")
+    require(isinstance(vote.share, float) and 0 < vote.share < 1, "share of label sets")
+
+
+LabelSetVote._model_part = Part(complete=_complete)

@@ -2,20 +2,23 @@
 
 The log odds of a label are a sum of the voters' logits, each with one weight for all labels, and of
 the label's own log odds: a weight below zero there undoes that every voter has counted the label's
-frequency. numpy and scipy only.
+frequency. Knows numpy, scipy and the names of voters.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from sklearn_mrmp._voters.choice import FREQUENCY
+
 # Held-out rows count as if this many entries had already spoken for equal weights.
 _PRIOR_ENTRIES = 20.0
-# Four numbers need no more entries than this.
+# A handful of weights need no more entries than this.
 _MOST_ENTRIES = 2**22
-_VOTER_BOUNDS, _LOG_ODDS_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
+_VOTER_BOUNDS, _FREQUENCY_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
 # A label's shift is held at 0 as by this much information; a row of even odds has a quarter.
 _PRIOR_INFORMATION = 3.0
 # Newton's steps for shifts: how many and how long at most, and when they are done.
@@ -24,45 +27,47 @@ _MOST_STEPS, _LONGEST_STEP, _SHORTEST_STEP = 30, 1.0, 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Logits of some rows by each voter; None where there is no such voter.
+    """Logits of some rows by each voter.
 
     Attributes
     ----------
-    networks : ndarray of shape (n_samples, n_labels) or (n_samples, k)
-        Mean of the networks, for all labels or for the `candidates`.
-    linear, neighbors : ndarray of shape (n_samples, n_labels)
-        The paths.
-    log_odds : ndarray of shape (n_labels,) or (n_samples, n_labels)
-        Frequencies of the labels.
-    candidates : ndarray of shape (n_samples, k)
-        Labels the networks have decoded; None is all.
+    logits : mapping of str to ndarray of shape (n_samples, n_labels)
+        By name of the voter. Where there are `candidates`, those of the voters in `decoded` are
+        of shape (n_samples, k).
+    frequency : ndarray of shape (n_labels,) or (n_samples, n_labels), default=None
+        Log odds of the labels' frequencies, which count beside the voters.
+    candidates : ndarray of shape (n_samples, k), default=None
+        Labels that some voters have decoded; None is all.
+    decoded : frozenset of str, default=frozenset()
+        Who has decoded candidates only.
     """
 
-    networks: np.ndarray | None
-    linear: np.ndarray | None = None
-    neighbors: np.ndarray | None = None
-    log_odds: np.ndarray | None = None
+    logits: Mapping
+    frequency: np.ndarray | None = None
     candidates: np.ndarray | None = None
+    decoded: frozenset = frozenset()
 
-    @property
-    def voters(self):
-        """Logits in the order of the weights."""
-        return self.networks, self.linear, self.neighbors, self.log_odds
+    def parts(self):
+        """Logits by name, the frequency last."""
+        if self.frequency is None:
+            return dict(self.logits)
+        return {**self.logits, FREQUENCY: self.frequency}
 
-    def without_networks(self):
-        """Return the votes of the paths, for all labels."""
-        return replace(self, networks=None, candidates=None)
+    def of_all_labels(self):
+        """Return the votes of those who have scored every label."""
+        scored = {name: Z for name, Z in self.logits.items() if name not in self.decoded}
+        return Votes(scored, self.frequency)
 
     def shortlisted(self):
-        """Return the votes of all for the labels that the networks have decoded."""
+        """Return the votes of all voters for the candidates."""
         if self.candidates is None:
             return self
-        linear, neighbors = (
-            None if Z is None else np.take_along_axis(Z, self.candidates, axis=1)
-            for Z in (self.linear, self.neighbors)
-        )
-        log_odds = None if self.log_odds is None else self.log_odds[self.candidates]
-        return Votes(self.networks, linear, neighbors, log_odds)
+        logits = {
+            name: Z if name in self.decoded else np.take_along_axis(Z, self.candidates, axis=1)
+            for name, Z in self.logits.items()
+        }
+        frequency = None if self.frequency is None else self.frequency[self.candidates]
+        return Votes(logits, frequency)
 
 
 def weighted(votes, weights):
@@ -70,14 +75,14 @@ def weighted(votes, weights):
 
     Examples
     --------
-    >>> votes = Votes(np.float32([[1, 2]]), linear=np.float32([[2, 0]]))
-    >>> weighted(votes, (1.0, 0.5, 0.0, 0.0)).tolist()
+    >>> votes = Votes({"network": np.float32([[1, 2]]), "linear": np.float32([[2, 0]])})
+    >>> weighted(votes, {"network": 1.0, "linear": 0.5}).tolist()
     [[2.0, 2.0]]
     """
-    voting = [(w, Z) for w, Z in zip(weights, votes.voters, strict=True) if Z is not None]
-    total = np.float32(voting[0][0]) * voting[0][1]
-    for weight, Z in voting[1:]:  # log odds, one number per label, come last
-        total += np.float32(weight) * Z
+    (first, Z), *others = votes.parts().items()
+    total = np.float32(weights[first]) * Z
+    for name, Z in others:  # the frequency, one number per label, comes last
+        total += np.float32(weights[name]) * Z
     return total
 
 
@@ -95,40 +100,35 @@ def vote_weights(evidence):
 
     Returns
     -------
-    weights : tuple of float
-        Weights of networks, linear path, neighbours and log odds; 0 for voters that are not there.
+    weights : dict of str to float
+        By name of the voter, and of the frequency.
     """
     logits, truth = _flattened(evidence)
-    present = [place for place, z in enumerate(logits) if z is not None]
-    n_voters = sum(place < 3 for place in present)
-    start = np.array([1 / n_voters if place < 3 else 0.0 for place in present])
-    bounds = [_VOTER_BOUNDS if place < 3 else _LOG_ODDS_BOUNDS for place in present]
-    logits = [logits[place] for place in present]
+    names, parts = list(logits), list(logits.values())
+    n_voters = sum(name != FREQUENCY for name in names)
+    start = np.array([0.0 if name == FREQUENCY else 1 / n_voters for name in names])
+    bounds = [_FREQUENCY_BOUNDS if name == FREQUENCY else _VOTER_BOUNDS for name in names]
 
     def loss(w):
-        z = sum(weight * part for weight, part in zip(w, logits, strict=True))
+        z = sum(weight * part for weight, part in zip(w, parts, strict=True))
         error, pull = expit(z) - truth, w - start
         value = np.logaddexp(0, z).sum() - z @ truth
-        gradient = np.array([error @ part for part in logits]) + _PRIOR_ENTRIES * pull
+        gradient = np.array([error @ part for part in parts]) + _PRIOR_ENTRIES * pull
         return value + _PRIOR_ENTRIES / 2 * (pull @ pull), gradient
 
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    weights = np.zeros(4)
-    weights[present] = found.x
-    return tuple(float(weight) for weight in weights)
+    return {name: float(weight) for name, weight in zip(names, found.x, strict=True)}
 
 
 def _flattened(evidence):
-    """Logits of each voter for all entries, float64, or None; and the truth."""
+    """Logits of each voter for all entries, float64, by name; and the truth."""
     step = -(-sum(truth.size for _, truth in evidence) // _MOST_ENTRIES)
-    voters, truths = [[], [], [], []], []
+    kept, truths = {}, []
     for votes, truth in evidence:
         truths.append(truth.ravel()[::step])
-        for kept, Z in zip(voters, votes.voters, strict=True):
-            kept.append(None if Z is None else np.broadcast_to(Z, truth.shape).ravel()[::step])
-    logits = [
-        None if parts[0] is None else np.concatenate(parts).astype(np.float64) for parts in voters
-    ]
+        for name, Z in votes.parts().items():
+            kept.setdefault(name, []).append(np.broadcast_to(Z, truth.shape).ravel()[::step])
+    logits = {name: np.concatenate(parts).astype(np.float64) for name, parts in kept.items()}
     return logits, np.concatenate(truths).astype(np.float64)
 
 
@@ -141,9 +141,9 @@ def label_shifts(evidence, weights, n_labels):
     Parameters
     ----------
     evidence : list of (Votes, ndarray)
-        Votes for rows that no voter was fitted on, and the 0/1 truth about what the networks
-        decode.
-    weights : tuple of float
+        Votes for rows that no voter was fitted on, and the 0/1 truth about the
+        candidates, or about all labels.
+    weights : dict of str to float
         Weights of the votes.
     n_labels : int
         Number of labels.
@@ -155,9 +155,9 @@ def label_shifts(evidence, weights, n_labels):
 
     Examples
     --------
-    >>> votes = Votes(None, linear=np.zeros((400, 2), dtype=np.float32))    # even odds
+    >>> votes = Votes({"linear": np.zeros((400, 2), dtype=np.float32)})    # even odds
     >>> truth = np.repeat([[1, 1], [1, 0]], 200, axis=0)
-    >>> shifts = label_shifts([(votes, truth)], (0.0, 1.0, 0.0, 0.0), 2)
+    >>> shifts = label_shifts([(votes, truth)], {"linear": 1.0}, 2)
     >>> bool(shifts[0] > 3)    # all rows have the first label
     True
     >>> bool(abs(shifts[1]) < 0.01)    # half of them the second

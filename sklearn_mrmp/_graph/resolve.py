@@ -4,6 +4,7 @@ Knows numpy and scipy only.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +15,41 @@ LEARNED = "chi2"
 _LEARNED_NAMES = ("pulling", "pushing")
 
 
-def resolve_relations(
-    relations, Y, *, alpha=0.05, correction=None, edge_weight="binary", label_names=None
-):
+@dataclass(frozen=True, eq=False)
+class GraphLearner:
+    """Learns the label graph of training labels, as the parameters say.
+
+    Attributes
+    ----------
+    relations : object
+        As `resolve_relations` takes it.
+    alpha : float
+        Level of the tests.
+    label_names : sequence of str
+        Names of the labels.
+    """
+
+    relations: object
+    alpha: float
+    label_names: object
+
+    def __call__(self, Y):
+        """Return a LabelGraph, or None."""
+        return resolve_relations(self.relations, Y, alpha=self.alpha, label_names=self.label_names)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownGraph:
+    """A graph that was learned already, whatever the labels."""
+
+    graph: LabelGraph | None
+
+    def __call__(self, Y):
+        """Return the graph."""
+        return self.graph
+
+
+def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
     """Turn what a user passes as `relations` into a label graph.
 
     Parameters
@@ -33,8 +66,9 @@ def resolve_relations(
         - a callable that takes `Y` and returns one of these.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
         0/1 label matrix of the training rows.
-    alpha, correction, edge_weight
-        Passed to `label_graph` when something is learned.
+    alpha : float, default=0.05
+        Level of the tests when something is learned. A function such as
+        ``functools.partial(label_graph, correction="fdr_bh")`` as `relations` has more options.
     label_names : sequence of str, default=None
         Names of the columns of `Y`.
 
@@ -60,8 +94,7 @@ def resolve_relations(
         return None
 
     def learn():
-        options = {"alpha": alpha, "correction": correction, "edge_weight": edge_weight}
-        return label_graph(Y, label_names=label_names, **options)
+        return label_graph(Y, label_names=label_names, alpha=alpha)
 
     if isinstance(relations, str) and relations == LEARNED:
         return learn()

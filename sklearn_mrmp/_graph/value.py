@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_mrmp._model_files.part import Part
 from sklearn_mrmp._graph.adjacency import (
     check_co_occurrence,
     check_counts,
@@ -325,3 +326,6 @@ def _rebuild(relations, label_names, n_samples, counts, co_occurrence):
     return LabelGraph(
         relations, label_names, n_samples=n_samples, counts=counts, co_occurrence=co_occurrence
     )
+
+
+LabelGraph._model_part = Part()

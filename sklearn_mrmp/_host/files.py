@@ -1,7 +1,45 @@
-"""Making files durable. Leaf module: the standard library alone."""
+"""Files that are written whole or not at all. Leaf module: the standard library alone."""
 
 import os
 from contextlib import suppress
+from pathlib import Path
+
+
+def write_atomically(path, chunks, keep=None):
+    """Write a file in one step: whoever looks sees the old one or the new one, whole.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; one that exists is replaced once the new one is safe on disk.
+    chunks : iterable of bytes
+        Its content.
+    keep : path-like, default=None
+        Where to put the file that is replaced; None drops it.
+    """
+    path = Path(path)
+    # A fixed name: what a killed process left half written is overwritten, not added to.
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with _new_file(temporary) as file:
+            for chunk in chunks:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        if keep is not None and path.exists():
+            os.replace(path, keep)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def _new_file(path):
+    """Open a new file: never one, or a link, that somebody else put there."""
+    path.unlink(missing_ok=True)
+    return open(path, "xb")
 
 
 def sync_folder(folder):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import unit_rows
 
 # From this share of non-zeros on, the columns are measurements rather than a bag.
@@ -105,3 +106,34 @@ def _largest(X, per_column):
         np.maximum.at(largest, X.indices, np.abs(X.data))
         return np.where(largest > 0, largest, 1.0)
     return float(np.abs(X.data).max(initial=0.0)) or 1.0
+
+
+def check_representation(features, n_features):
+    """Check, in a model file, that every feature has its statistics."""
+    for name in ("largest_", "mean_", "spread_", "idf_"):
+        part = getattr(features, name, None)
+        if isinstance(part, np.ndarray):
+            require(is_vector(part, n_features, "f"), "features of linear voters")
+
+
+def _complete(features):
+    """Check, in a model file, that what a kind of rows needs is there."""
+    needs = {"measurements": ("mean_", "spread_"), "bag": ("is_count_", "idf_"), "as_is": ()}
+    require(features.kind_ in needs, "kind of rows")
+    require(all(hasattr(features, name) for name in needs[features.kind_]), "kind of rows")
+    is_scalar = isinstance(features.largest_, float)
+    require(is_scalar != (features.kind_ == "measurements"), "scale of rows")
+
+
+LinearFeatures._model_part = Part(
+    {
+        "kind_": "str",
+        "largest_": "ndarray|float",
+        "length_": "float",
+        "mean_": "ndarray?",
+        "spread_": "ndarray?",
+        "is_count_": "bool?",
+        "idf_": "ndarray?",
+    },
+    complete=_complete,
+)

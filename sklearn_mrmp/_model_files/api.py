@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.container import read_container, write_container
 from sklearn_mrmp._model_files.errors import ModelFileError
-from sklearn_mrmp._model_files.parts import decode_object, encode_object
+from sklearn_mrmp._model_files.objects import decode_object, encode_object
 from sklearn_mrmp._model_files.values import Decoder, Encoder
+from sklearn_mrmp._version import __version__
 
 
 def save(estimator, path):
@@ -65,7 +66,7 @@ def _save(estimator, path):
     state = bounded_json.dump(encoder.encode(estimator))
     _rebuild(state, dict(encoder.arrays))  # what cannot be loaded is not written
     metadata = {
-        "package_version": _package_version(),
+        "package_version": __version__,
         "scikit_learn_version": sklearn.__version__,
         "state": state,
     }
@@ -149,12 +150,6 @@ def _rebuild(state, arrays):
             f"The file's values do not make a model: {type(error).__name__}: {error!s:.300}"
         ) from error
     return estimator
-
-
-def _package_version():
-    from sklearn_mrmp import __version__
-
-    return __version__
 
 
 class ModelFileMixin:

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sklearn_mrmp._host.files import sync_folder
+from sklearn_mrmp._host.files import write_atomically
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.errors import ModelFileError
 
-FORMAT = "sklearn-mrmp model"
-FORMAT_VERSION = 1
+MODEL = "sklearn-mrmp model"
+CHECKPOINT = "sklearn-mrmp checkpoint"
+FORMAT_VERSION = 2
 
 _METADATA = "__metadata__"
 _MAX_TENSORS = 2**18
@@ -51,7 +52,7 @@ def can_hold(dtype):
     return dtype.newbyteorder("<") in _CODES
 
 
-def write_container(path, metadata, arrays):
+def write_container(path, metadata, arrays, *, kind=MODEL, keep=None):
     """Write a file whole or not at all.
 
     Parameters
@@ -62,6 +63,10 @@ def write_container(path, metadata, arrays):
         Text to keep.
     arrays : dict of str to ndarray
         Arrays to keep, of dtypes that `can_hold` accepts.
+    kind : str, default="sklearn-mrmp model"
+        What the file is.
+    keep : path-like, default=None
+        Where to put the file that is replaced; None drops it.
     """
     # By falling item size, so that each array starts at a multiple of its item size.
     arrays = dict(sorted(arrays.items(), key=lambda item: -item[1].dtype.itemsize))
@@ -75,7 +80,7 @@ def write_container(path, metadata, arrays):
             "data_offsets": place,
         }
         end = place[1]
-    metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION), **metadata}
+    metadata = {"format": kind, "format_version": str(FORMAT_VERSION), **metadata}
     digest = _digest_of_header(metadata, table)
     for array in arrays.values():
         digest.update(_bytes_of(array))
@@ -83,7 +88,7 @@ def write_container(path, metadata, arrays):
     raw = bounded_json.dump(header).encode("ascii")
     raw += b" " * (-len(raw) % 8)
     chunks = [len(raw).to_bytes(8, "little"), raw, *map(_bytes_of, arrays.values())]
-    _write_atomically(Path(path), chunks)
+    write_atomically(path, chunks, keep)
 
 
 def _digest_of_header(metadata, table):
@@ -97,24 +102,7 @@ def _bytes_of(array):
     return memoryview(array.reshape(-1).view(np.uint8))
 
 
-def _write_atomically(path, chunks):
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        # "x": never into a file that somebody else put there.
-        with open(temporary, "xb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(path.parent)
-
-
-def read_container(path):
+def read_container(path, *, kind=MODEL):
     """Read a file that anybody may have made.
 
     Sizes, names, dtypes and places are checked before arrays are made, so memory stays within a
@@ -124,6 +112,8 @@ def read_container(path):
     ----------
     path : str or path-like
         The file.
+    kind : str, default="sklearn-mrmp model"
+        What the file must be.
 
     Returns
     -------
@@ -136,7 +126,7 @@ def read_container(path):
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         header, n_data = _read_header(file, size)
-        metadata = _checked_metadata(header.pop(_METADATA, None))
+        metadata = _checked_metadata(header.pop(_METADATA, None), kind)
         places = _checked_table(header, n_data)
         digest = _digest_of_header(metadata, header)
         arrays = {name: _read_array(file, *place, digest) for name, place in places.items()}
@@ -164,21 +154,27 @@ def _read_header(file, size):
     return bounded_json.parse(raw), size - 8 - length
 
 
-def _checked_metadata(metadata):
+def _checked_metadata(metadata, kind):
     is_text = isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())
-    if not is_text or metadata.get("format") != FORMAT:
+    if not is_text or metadata.get("format") != kind:
         raise ModelFileError(
-            "This is not a model file of sklearn-mrmp (files of plain weights are opened by the "
+            f"This is not a file of the kind {kind!r} (files of plain weights are opened by the "
             "safetensors package)."
         )
     version = metadata.get("format_version", "")
     if not (version.isascii() and version.isdigit() and 0 < len(version) < 10):
         raise ModelFileError(f"The file's format version is {version!r:.50}, not a number.")
+    maker = f"{metadata.get('package_version', '?')!r:.50}"
     if int(version) > FORMAT_VERSION:
         raise ModelFileError(
-            f"The file has format version {version}, made by sklearn-mrmp "
-            f"{metadata.get('package_version', '?')!r:.50}; this version reads up to "
-            f"{FORMAT_VERSION}. Upgrade with: pip install -U sklearn-mrmp"
+            f"The file has format version {version}, made by sklearn-mrmp {maker}; this version "
+            f"reads version {FORMAT_VERSION}. Upgrade with: pip install -U sklearn-mrmp"
+        )
+    if int(version) < FORMAT_VERSION:
+        raise ModelFileError(
+            f"The file has format version {version}, made by sklearn-mrmp {maker}; this version "
+            f"reads version {FORMAT_VERSION}. Fit the model anew, or load it with the version that "
+            "made it."
         )
     if "sha256" not in metadata:
         raise ModelFileError("The file has no checksum.")

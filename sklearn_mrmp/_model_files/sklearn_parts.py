@@ -5,12 +5,13 @@ they meet. Classes whose compiled code follows stored indices (trees, forests, k
 no place here: a made-up index would read foreign memory.
 """
 
-from sklearn_mrmp._model_files.own_hooks import check_token_pattern, require
-from sklearn_mrmp._model_files.parts import Part
-
-
-def _nothing(estimator):
-    return None
+from sklearn_mrmp._model_files.part import (
+    Part,
+    check_token_pattern,
+    is_matrix,
+    learned_part,
+    require,
+)
 
 
 def _complete_vectorizer(vectorizer):
@@ -20,20 +21,19 @@ def _complete_vectorizer(vectorizer):
     require(sorted(words.values()) == list(range(len(words))), "words and their columns")
 
 
-_OUTPUT = {"_sklearn_output_config": "dict?"}
-# Kept by fit and transform for their own use.
-_CACHES = ("_stop_words_id", "_loss_function_", "_metadata_request")
+
+def _take_neighbors(search):
+    """Parameters and rows; trees over the rows are code's own structures and are built anew."""
+    return search.get_params(deep=False), {"_fit_X": search._fit_X}
 
 
-def _part(path, fitted=None, **options):
-    return Part(
-        path,
-        {**_OUTPUT, **(fitted or {})},
-        fit_only={"random_state": _nothing},
-        left_out=_CACHES,
-        conventional=True,
-        **options,
-    )
+def _make_neighbors(params, fitted):
+    """Neighbour search over rows of a file."""
+    require(fitted.keys() == {"_fit_X"} and is_matrix(fitted["_fit_X"]), "rows to search")
+    require(isinstance(params.get("metric"), str), "metric of a neighbour search")
+    from sklearn.neighbors import NearestNeighbors  # takes long to import
+
+    return NearestNeighbors(**params).fit(fitted["_fit_X"])
 
 
 _SGD = dict.fromkeys(
@@ -47,35 +47,32 @@ _SGD = dict.fromkeys(
     "ndarray|NoneType?",
 )
 
-SKLEARN_PARTS = (
-    _part("sklearn.pipeline:Pipeline", local=("memory",)),
-    _part("sklearn.pipeline:FeatureUnion"),
-    _part("sklearn.multiclass:OneVsRestClassifier"),
-    _part("sklearn.multiclass:_ConstantPredictor"),
-    _part("sklearn.multioutput:MultiOutputClassifier"),
-    _part("sklearn.multioutput:ClassifierChain", local=("cv",)),
-    _part("sklearn.linear_model:LogisticRegression"),
-    _part("sklearn_mrmp._baselines.problem_transformation:ConstantTolerantLogisticRegression"),
-    _part("sklearn.linear_model:SGDClassifier", _SGD),
-    _part("sklearn.linear_model:RidgeClassifier", {"_label_binarizer": "LabelBinarizer?"}),
-    _part("sklearn.svm:LinearSVC"),
-    _part("sklearn.naive_bayes:MultinomialNB"),
-    _part("sklearn.naive_bayes:ComplementNB"),
-    _part("sklearn.naive_bayes:BernoulliNB"),
-    _part("sklearn.naive_bayes:GaussianNB"),
-    _part("sklearn.preprocessing:LabelBinarizer"),
-    _part("sklearn.preprocessing:StandardScaler"),
-    _part("sklearn.preprocessing:MaxAbsScaler"),
-    _part("sklearn.preprocessing:MinMaxScaler"),
-    _part("sklearn.preprocessing:RobustScaler"),
-    _part("sklearn.preprocessing:Normalizer"),
-    _part("sklearn.decomposition:TruncatedSVD"),
-    _part("sklearn.feature_extraction.text:TfidfTransformer"),
-    _part(
-        "sklearn.feature_extraction.text:TfidfVectorizer",
-        {"_tfidf": "TfidfTransformer?"},
-        complete=_complete_vectorizer,
-    ),
-    _part("sklearn.feature_extraction.text:CountVectorizer", complete=_complete_vectorizer),
-    _part("sklearn.feature_extraction.text:HashingVectorizer", complete=_complete_vectorizer),
-)
+# By the name that files use: the public module and the class.
+SKLEARN_PARTS = {
+    "sklearn.pipeline.Pipeline": learned_part(local=("memory",)),
+    "sklearn.pipeline.FeatureUnion": learned_part(),
+    "sklearn.multiclass.OneVsRestClassifier": learned_part(),
+    "sklearn.multiclass._ConstantPredictor": learned_part(),
+    "sklearn.multioutput.MultiOutputClassifier": learned_part(),
+    "sklearn.multioutput.ClassifierChain": learned_part(local=("cv",)),
+    "sklearn.linear_model.LogisticRegression": learned_part(),
+    "sklearn.linear_model.SGDClassifier": learned_part(_SGD),
+    "sklearn.linear_model.RidgeClassifier": learned_part({"_label_binarizer": "LabelBinarizer?"}),
+    "sklearn.svm.LinearSVC": learned_part(),
+    "sklearn.naive_bayes.MultinomialNB": learned_part(),
+    "sklearn.naive_bayes.ComplementNB": learned_part(),
+    "sklearn.naive_bayes.BernoulliNB": learned_part(),
+    "sklearn.naive_bayes.GaussianNB": learned_part(),
+    "sklearn.preprocessing.LabelBinarizer": learned_part(),
+    "sklearn.preprocessing.StandardScaler": learned_part(),
+    "sklearn.preprocessing.MaxAbsScaler": learned_part(),
+    "sklearn.preprocessing.MinMaxScaler": learned_part(),
+    "sklearn.preprocessing.RobustScaler": learned_part(),
+    "sklearn.preprocessing.Normalizer": learned_part(),
+    "sklearn.decomposition.TruncatedSVD": learned_part(),
+    "sklearn.feature_extraction.text.TfidfTransformer": learned_part(),
+    "sklearn.feature_extraction.text.TfidfVectorizer": learned_part({"_tfidf": "TfidfTransformer?"}, complete=_complete_vectorizer),
+    "sklearn.feature_extraction.text.CountVectorizer": learned_part(complete=_complete_vectorizer),
+    "sklearn.feature_extraction.text.HashingVectorizer": learned_part(complete=_complete_vectorizer),
+    "sklearn.neighbors.NearestNeighbors": Part(take=_take_neighbors, make=_make_neighbors),
+}

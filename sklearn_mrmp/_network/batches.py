@@ -38,14 +38,19 @@ class TokenBatches:
     n_skip : int, default=0
         Leave out this many batches at the start of the first pass; the others are those of a whole
         pass.
+    takes_labels : bool, default=False
+        Whether the network wants to see the targets as well, as ``targets``.
     """
 
-    def __init__(self, dataset, batch_size, rng=None, feature_dropout=0.0, n_skip=0):
+    def __init__(
+        self, dataset, batch_size, rng=None, feature_dropout=0.0, n_skip=0, takes_labels=False
+    ):
         self.dataset = dataset
         self.batch_size = batch_size
         self.rng = rng
         self.feature_dropout = feature_dropout
         self.n_skip = n_skip
+        self.takes_labels = takes_labels
 
     def __len__(self):
         return -(-len(self.dataset) // self.batch_size)
@@ -61,7 +66,9 @@ class TokenBatches:
                 rows = rows.drop(self.feature_dropout, self.rng)
             labels, targets = self.dataset.targets(chosen, rng)
             if i >= n_skip:  # skipped ones have drawn from `rng`, too
-                yield padded(rows) | labels, targets
+                if self.takes_labels:
+                    labels["targets"] = targets[0]
+                yield as_tensors(rows.padded()) | labels, targets
 
 
 class TokenDataset(Dataset):
@@ -167,7 +174,7 @@ def prediction_batches(rows, n_decoded, d_inner, device):
     """
     most_floats, most_padding = _ON_CPU if torch.device(device).type == "cpu" else _ELSEWHERE
     lengths, most_rows = rows.lengths, _MOST_ROWS
-    if threads_pay(rows, n_decoded, d_inner, device):
+    if should_thread(rows, n_decoded, d_inner, device):
         most_rows = min(most_rows, max(_FEWEST_ROWS, -(-len(rows) // _FEWEST_BATCHES)))
     order, batches = np.lexsort((rows.fingerprints(), -lengths)), []
     while len(order):
@@ -181,7 +188,7 @@ def prediction_batches(rows, n_decoded, d_inner, device):
     return batches
 
 
-def threads_pay(rows, n_decoded, d_inner, device):
+def should_thread(rows, n_decoded, d_inner, device):
     """Whether to predict several batches at once: on a CPU, when one would not hold all rows.
 
     However many threads there are: batches and bits do not depend on them.
@@ -194,30 +201,7 @@ def _cut(order, size):
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def padded(rows):
-    """Arguments of `MrMPModule.forward` for some rows.
-
-    Returns
-    -------
-    batch : dict
-        ``tokens`` (B, T) int64, ``values`` (B, T) float32 if there are any, and ``mask`` (B, T):
-        bool where padding was needed, or the weights of tokens, float32, −inf at padding. T is at
-        least 1, so that empty rows have a place.
-    """
-    lengths = rows.lengths
-    width = max(int(lengths.max(initial=0)), 1)
-    mask = np.arange(width) < lengths[:, None]
-    batch = {"tokens": _filled(mask, rows.tokens)}
-    if rows.values is not None:
-        batch["values"] = _filled(mask, rows.values)
-    if rows.weights is not None:
-        batch["mask"] = _filled(mask, rows.weights, padding=-np.inf)
-    elif not mask.all():
-        batch["mask"] = torch.from_numpy(mask)
-    return batch
-
-
-def _filled(mask, entries, padding=0):
-    out = np.full(mask.shape, padding, dtype=entries.dtype)
-    out[mask] = entries
-    return torch.from_numpy(out)
+def as_tensors(batch, device=None):
+    """Arrays of a padded batch as tensors, by the same names."""
+    tensors = {name: torch.from_numpy(array) for name, array in batch.items()}
+    return tensors if device is None else {name: t.to(device) for name, t in tensors.items()}

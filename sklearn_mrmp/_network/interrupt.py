@@ -1,20 +1,13 @@
-"""Ctrl-C during training: stop after the batch, and stop a search around the fit as well.
+"""Ctrl-C during training: stop after the batch, so that what was learned can be kept.
 
-skorch takes any KeyboardInterrupt as the end of training, which suits a single fit: it keeps what
-was learned. A search, a cross-validation or an ensemble would go on with its next candidate, so
-there the interrupt is raised again. Knows skorch's callbacks and the names of scikit-learn's
-modules.
+skorch takes a KeyboardInterrupt as the end of training and swallows it; who trains a network raises
+it again once the classifier is usable. Knows skorch's callbacks and signals.
 """
 
 import signal
-import sys
 import threading
 
-from skorch.callbacks import Callback, EarlyStopping
-
-# Callers that fit this estimator and no other: after an interrupt they return, too.
-_SINGLE_FIT = ("sklearn.base", "sklearn.pipeline", "sklearn_mrmp._mrmp")
-_PACKAGES = ("sklearn", "sklearn_mrmp", "joblib")
+from skorch.callbacks import Callback
 
 
 class StopAfterBatch(Callback):
@@ -54,39 +47,3 @@ class StopAfterBatch(Callback):
         """Stop if asked to."""
         if self.n_asked:
             raise KeyboardInterrupt
-
-
-def is_early_stopping(error):
-    """Whether a KeyboardInterrupt is skorch's way to stop early and not a Ctrl-C.
-
-    Parameters
-    ----------
-    error : KeyboardInterrupt
-        As caught.
-
-    Returns
-    -------
-    stopped : bool
-    """
-    place = error.__traceback__
-    while place.tb_next is not None:
-        place = place.tb_next
-    return place.tb_frame.f_code is EarlyStopping.on_epoch_end.__code__
-
-
-def inside_search():
-    """Whether a search, a cross-validation, an ensemble or parallel jobs called the running fit.
-
-    Looks at the modules of the callers, from the wrapper that scikit-learn puts around ``fit``
-    outwards; done only after an interrupt.
-
-    Returns
-    -------
-    inside : bool
-    """
-    frame, modules = sys._getframe(1), []
-    while frame is not None:
-        modules.append(frame.f_globals.get("__name__", ""))
-        frame = frame.f_back
-    outside = modules[modules.index("sklearn.base") :] if "sklearn.base" in modules else modules
-    return any(name.partition(".")[0] in _PACKAGES and name not in _SINGLE_FIT for name in outside)

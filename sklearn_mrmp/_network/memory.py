@@ -1,8 +1,8 @@
-"""What a training step needs of memory, said before training starts.
+"""What training needs of memory, said before it starts.
 
-Counts parameters and activations from the sizes of the network and of the longest rows, and
-compares them with what the machine has left. Knows torch's devices and the flat parameters of
-`MrMPClassifier`; nothing of skorch or of targets.
+Counts the weights of the network that is to be made and asks its architecture for the activations
+of a step, and compares them with what the machine has left. Knows torch's devices; nothing of
+skorch or of targets, and no particular network.
 """
 
 import os
@@ -13,21 +13,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sklearn_mrmp.nn.dropout import table_size
+from sklearn_mrmp._network.architecture import StepSizes
+from sklearn_mrmp._numerics.rows import DENSE_ENTRIES
 
 _FLOAT = 4  # bytes
 # A parameter is held as weight, gradient, Adam's two moments and the best weights so far.
 _COPIES = 5
-# Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
-_WIDE, _INNER = 12, 2
-# Masks of width d_model that a layer keeps as well, where dropout has to draw them.
-_MASKS = 2
-# Vectors of a token that are kept before the first layer.
-_EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.
 _LABEL_COPIES = 2
-# They are tuned on at most this many of them.
-DECISION_ENTRIES = 2**25
 # Measured peaks are 0.8 to 1.0 of the estimate; what might fit is not refused.
 _AT_LEAST = 0.8
 
@@ -39,106 +32,58 @@ _ALLOCATOR_WORDS = ("not enough memory", "can't allocate memory", "out of memory
 
 
 @dataclass(frozen=True)
-class TrainingSizes:
-    """The sizes that decide what training needs.
+class TrainingNeeds:
+    """Bytes that training takes, and the sizes that decide them.
 
     Attributes
     ----------
-    n_tokens : int
-        Distinct tokens, the rows of an embedding table.
-    n_samples : int
-        Training rows.
-    n_tables : int
-        Embedding tables: one, or two when tokens carry values.
-    n_labels : int
-        Labels.
-    n_decoded : int
-        Labels that a row decodes.
-    batch_size : int
-        Rows of a step.
-    row_length : int
-        Tokens of the longest row, as far as a step sees them.
-    d_model, d_inner : int
-        Widths.
-    n_encoder_layers, n_relation_layers, n_decoder_layers : int
-        Depths.
+    parameter_bytes : int
+        Parameters with all that Adam and early stopping keep of them.
+    activation_bytes : int
+        What a step keeps for the backward pass.
+    label_bytes : int
+        Dense labels that decisions are tuned on.
+    n_samples, n_labels, n_tokens : int
+        Training rows, labels, and distinct tokens.
+    sizes : StepSizes
+        Sizes of a step.
+    d_model : int
+        Width of the network.
     """
 
-    n_tokens: int
+    parameter_bytes: int
+    activation_bytes: int
+    label_bytes: int
     n_samples: int
-    n_tables: int
     n_labels: int
-    n_decoded: int
-    batch_size: int
-    row_length: int
+    n_tokens: int
+    sizes: StepSizes
     d_model: int
-    d_inner: int
-    n_encoder_layers: int
-    n_relation_layers: int
-    n_decoder_layers: int
 
     @classmethod
-    def of(cls, params, encoder, dataset):
-        """Sizes from the parameters of `MrMPClassifier`, a fitted encoder and the data set."""
-        rows, n_labels, shortlist = dataset.rows, dataset.Y.shape[1], dataset.shortlist
-        n_decoded = n_labels
-        if shortlist is not None:
-            n_decoded = shortlist.candidates.shape[1] + shortlist.n_sampled
-        longest = int(rows.lengths.max(initial=1))
-        if rows.unknown is None:  # left-out features leave no place behind
-            longest = int(np.ceil(longest * (1 - params["feature_dropout"])))
-        same = ("d_model", "n_encoder_layers", "n_relation_layers", "n_decoder_layers")
+    def of(cls, recipe, training, data, dataset):
+        """Needs of a recipe with resolved `training` settings, for data and a data set."""
+        sizes = step_sizes(training, dataset)
+        architecture, n_labels = recipe.architecture, data.n_labels
+        with torch.device("meta"):  # shapes without memory
+            outline = architecture.module(**architecture.module_arguments(recipe.network, data))
+        n_parameters = sum(weight.numel() for weight in outline.parameters())
+        n_labels_dense = min(len(dataset) * n_labels, DENSE_ENTRIES)
         return cls(
-            n_tokens=encoder.n_tokens_,
-            n_samples=len(rows),
-            n_tables=1 + encoder.has_values_,
+            parameter_bytes=_COPIES * _FLOAT * n_parameters,
+            activation_bytes=_FLOAT * architecture.activation_numbers(recipe.network, sizes),
+            label_bytes=_LABEL_COPIES * n_labels_dense,
+            n_samples=len(dataset),
             n_labels=n_labels,
-            n_decoded=n_decoded,
-            batch_size=min(params["batch_size"], len(rows)),
-            row_length=max(longest, 1),
-            d_inner=params["d_inner"] or 2 * params["d_model"],
-            **{name: params[name] for name in same},
+            n_tokens=len(data.trained_tokens),
+            sizes=sizes,
+            d_model=recipe.network.d_model,
         )
-
-    @property
-    def parameter_bytes(self):
-        """Bytes of the parameters with all that Adam and early stopping keep of them."""
-        d, layers = self.d_model, self.n_encoder_layers + self.n_decoder_layers
-        tables = (self.n_tables * self.n_tokens + 2 * self.n_labels) * d
-        blocks = layers * (4 * d * d + 2 * d * self.d_inner) + 3 * self.n_relation_layers * d * d
-        return _COPIES * _FLOAT * (tables + blocks)
-
-    @property
-    def activation_bytes(self):
-        """Bytes that a step keeps for the backward pass."""
-        d = self.d_model
-        tokens = self.n_encoder_layers * self._layer_width(self.row_length)
-        tokens += (_EMBEDDED + 2 * self.n_decoder_layers) * d
-        labels = self.n_decoder_layers * self._layer_width(self.n_decoded)
-        return _FLOAT * self.batch_size * (self.row_length * tokens + self.n_decoded * labels)
-
-    def _layer_width(self, n_vectors):
-        """Numbers that a layer keeps of each of a row's vectors."""
-        is_drawn = not table_size(self.batch_size * n_vectors * self.d_model)
-        return (_WIDE + _MASKS * is_drawn) * self.d_model + _INNER * self.d_inner
-
-    @property
-    def table_bytes(self):
-        """Bytes of the table that dropout takes its masks from."""
-        n_vectors = self.batch_size * self.row_length, self.batch_size * self.n_decoded
-        widths = self.d_model, self.d_inner
-        return _FLOAT * max(table_size(n * width) for n in n_vectors for width in widths)
-
-    @property
-    def label_bytes(self):
-        """Bytes of the dense labels that decisions are tuned on."""
-        return _LABEL_COPIES * min(self.n_samples * self.n_labels, DECISION_ENTRIES)
 
     @property
     def total_bytes(self):
         """Bytes of everything together."""
-        parts = self.parameter_bytes, self.activation_bytes, self.table_bytes, self.label_bytes
-        return sum(parts)
+        return self.parameter_bytes + self.activation_bytes + self.label_bytes
 
     def advice(self):
         """Say what takes the memory, and which parameters to lower."""
@@ -148,30 +93,42 @@ class TrainingSizes:
                 f"{self.n_labels} labels, which decisions are tuned on: use fewer rows or labels"
             )
         if self.parameter_bytes > self.activation_bytes:
-            tables = self.n_tables * self.n_tokens > 2 * self.n_labels
-            culprit = "distinct tokens" if tables else "labels"
-            count = self.n_tokens if tables else self.n_labels
+            of_tokens = self.n_tokens > self.n_labels
+            culprit = "distinct tokens" if of_tokens else "labels"
             return (
-                f"{_gigabytes(self.parameter_bytes)} of it for the parameters of {count} "
-                f"{culprit} at d_model={self.d_model}: lower d_model, or use fewer features "
-                "(max_features of the vectorizer, feature selection)"
+                f"{_gigabytes(self.parameter_bytes)} of it for the parameters of "
+                f"{self.n_tokens if of_tokens else self.n_labels} {culprit} at "
+                f"d_model={self.d_model}: lower d_model, or use fewer features (max_features of "
+                "the vectorizer, feature selection)"
             )
         return (
             f"{_gigabytes(self.activation_bytes)} of it for the activations of a batch: lower "
-            f"batch_size (now {self.batch_size} rows), d_model (now {self.d_model}), d_inner (now "
-            f"{self.d_inner}) or max_tokens (the longest rows have {self.row_length} tokens in "
-            f"training); a row decodes {self.n_decoded} labels, see label_shortlist"
+            f"batch_size (now {self.sizes.batch_size} rows), d_model (now {self.d_model}), d_inner "
+            f"or max_tokens (the longest rows have {self.sizes.row_length} tokens in training); a "
+            f"row decodes {self.sizes.n_decoded} labels, see label_shortlist"
         )
 
 
+def step_sizes(training, dataset):
+    """Sizes of a training step on a data set."""
+    rows, shortlist = dataset.rows, dataset.shortlist
+    n_decoded = dataset.Y.shape[1]
+    if shortlist is not None:
+        n_decoded = shortlist.candidates.shape[1] + shortlist.n_sampled
+    longest = int(rows.lengths.max(initial=1))
+    if rows.unknown is None:  # left-out features leave no place behind
+        longest = int(np.ceil(longest * (1 - training.feature_dropout)))
+    return StepSizes(min(training.batch_size, len(rows)), max(longest, 1), n_decoded)
+
+
 @contextmanager
-def enough_memory(sizes, device):
+def enough_memory(needs, device):
     """Refuse to start what cannot fit, and explain when it turns out not to.
 
     Parameters
     ----------
-    sizes : TrainingSizes
-        What is to be trained.
+    needs : TrainingNeeds
+        Of what is to be trained.
     device : str
         Where.
 
@@ -182,10 +139,10 @@ def enough_memory(sizes, device):
         errors inside it.
     """
     free = available_bytes(device)
-    if free is not None and _AT_LEAST * sizes.total_bytes > free:
+    if free is not None and _AT_LEAST * needs.total_bytes > free:
         raise MemoryError(
-            f"Training needs about {_gigabytes(sizes.total_bytes)} of memory, but {device} has "
-            f"{_gigabytes(free)} left; {sizes.advice()}."
+            f"Training needs about {_gigabytes(needs.total_bytes)} of memory, but {device} has "
+            f"{_gigabytes(free)} left; {needs.advice()}."
         )
     try:
         yield
@@ -194,7 +151,7 @@ def enough_memory(sizes, device):
             raise
         raise MemoryError(
             f"{device} ran out of memory in training, which needs about "
-            f"{_gigabytes(sizes.total_bytes)}, {sizes.advice()}."
+            f"{_gigabytes(needs.total_bytes)}, {needs.advice()}."
         ) from error
 
 

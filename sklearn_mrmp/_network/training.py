@@ -1,8 +1,10 @@
 """One training run: from encoded rows and a label graph to a fitted skorch net.
 
-Reads the flat hyperparameters of `MrMPClassifier` and builds everything torch needs of them. Knows
-the net, the batches and the modules; nothing of validation, targets or thresholds.
+Builds everything torch needs of frozen settings. Knows the net, the batches and architectures by
+their seam; nothing of validation, targets or decisions.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,42 +12,96 @@ from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._host.allocator import kept_memory
+from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._host.torch_state import resolve_device, seeded_torch
+from sklearn_mrmp._network.architecture import Architecture, NetworkData
 from sklearn_mrmp._network.batches import TokenBatches
+from sklearn_mrmp._network.callbacks import BestWeights, training_callbacks
 from sklearn_mrmp._network.interrupt import StopAfterBatch
-from sklearn_mrmp._network.memory import TrainingSizes, enough_memory
-from sklearn_mrmp._network.net import MrMPNet, training_callbacks
-from sklearn_mrmp._parameters import stops_early
-from sklearn_mrmp.nn import EagerAdamW, MrMPLoss, MrMPModule
+from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
+from sklearn_mrmp._network.net import MultilabelNet
+from sklearn_mrmp._network.settings import TrainingSettings
+from sklearn_mrmp._settings import RunSettings, Settings
+from sklearn_mrmp.nn import EagerAdamW
 
 
-def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, seed, checkpoint=None):
+# Decoupled decay: without decay it is Adam itself.
+OPTIMIZER = EagerAdamW
+
+
+@dataclass(frozen=True)
+class NetworkRecipe:
+    """How networks of a fit are made and trained.
+
+    Attributes
+    ----------
+    architecture : Architecture
+        The network and its loss.
+    network : Settings
+        The parameters that the architecture reads.
+    training : TrainingSettings
+        How it is trained.
+    run : RunSettings
+        What does not change the outcome.
+    """
+
+    architecture: Architecture
+    network: Settings
+    training: TrainingSettings
+    run: RunSettings
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedNetwork:
+    """A fitted net, and how its training ended.
+
+    Attributes
+    ----------
+    net : MultilabelNet
+        With the weights to use.
+    returned_to_best : bool
+        Whether they are those of the best epoch; else of the last.
+    interrupted : bool
+        Whether the user stopped the training.
+    """
+
+    net: MultilabelNet
+    returned_to_best: bool = False
+    interrupted: bool = False
+
+    @property
+    def best_epoch(self):
+        """Epoch whose weights are used, from 1."""
+        losses = [epoch["valid_loss"] for epoch in self.net.history if "valid_loss" in epoch]
+        if self.returned_to_best and losses:
+            return int(np.argmin(losses)) + 1
+        return len(self.net.history)
+
+
+def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, checkpoint=None):
     """Train a network.
 
     Parameters
     ----------
-    params : dict
-        Parameters of `MrMPClassifier`, by name.
-    encoder : FeatureTokens or SequenceTokens
+    recipe : NetworkRecipe
+        What to train, and how.
+    encoder : input kind
         Fitted; says what the tokens are.
     train, valid : TokenDataset; valid may be None
         Rows, 0/1 targets and shortlists.
     graph : LabelGraph or None
         Label relations.
-    n_epochs : int
-        Length of the learning-rate schedule.
-    n_stop : int
-        Stop after this many epochs (`n_epochs` unless an earlier run told better).
     seed : int
         Seed of initialisation, order and dropout.
+    n_stop : int, default=None
+        Stop after this many epochs of the schedule, where an earlier run told better.
     checkpoint : TrainingCheckpoint, default=None
         Where to keep the state of training, and where to take it up; each training of a fit needs
         one of its own.
 
     Returns
     -------
-    net : MrMPNet
-        Fitted, with the weights to use; ``interrupted_`` says whether the user stopped it.
+    trained : TrainedNetwork
 
     Raises
     ------
@@ -53,105 +109,87 @@ def train_network(params, encoder, train, valid, graph, *, n_epochs, n_stop, see
         When the user insisted.
     """
     checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch()
-    device = resolve_device(params["device"])
-    sizes = TrainingSizes.of(params, encoder, train)
-    with enough_memory(sizes, device), seeded_torch(seed, device):
-        net = MrMPNet(
-            **_module_arguments(params, encoder, train, graph),
-            **_optimizer_arguments(params, train, n_epochs, valid),
-            **_iterator_arguments(params, seed, checkpoint.n_batches_done),
+    training = recipe.training.resolved(train.rows)
+    n_stop = min(n_stop or training.max_epochs, training.max_epochs)
+    device = resolve_device(training.device)
+    data = NetworkData.of(encoder, train, graph)
+    needs = TrainingNeeds.of(recipe, training, data, train)
+    with enough_memory(needs, device), seeded_torch(seed, device):
+        net = MultilabelNet(
+            **_network_arguments(recipe, data),
+            **_optimizer_arguments(recipe, training, train, valid),
+            **_iterator_arguments(recipe, training, seed, checkpoint.n_batches_done),
             train_split=None if valid is None else predefined_split(valid),
             max_epochs=n_stop,
             device=device,
-            verbose=params["verbose"],
+            verbose=recipe.run.verbose,
         )
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
-        with interrupt, kept_memory(sizes.activation_bytes, torch.device(device).type):
+        with interrupt, kept_memory(needs.activation_bytes, torch.device(device).type):
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
-            del net.callbacks[-2:]  # the model that is kept and pickled knows no folder
+            trained = _ended(net, interrupt)
             net.forget_training()
     if interrupt.n_asked > 1:
         raise KeyboardInterrupt  # skorch has swallowed it
-    net.interrupted_ |= interrupt.n_asked > 0
-    return net
+    return trained
 
 
-def _module_arguments(params, encoder, train, graph):
-    Y = train.Y
-    relations = None if graph is None else relation_tensors(graph)
-    same_names = (
-        "d_model",
-        "n_heads",
-        "n_encoder_layers",
-        "n_relation_layers",
-        "n_decoder_layers",
-        "dropout",
-        "composition",
-        "architecture",
-    )
-    arguments = {name: params[name] for name in same_names}
-    arguments |= {
-        "n_tokens": encoder.n_tokens_,
-        "n_labels": Y.shape[1],
-        "relations": relations,
-        "values": encoder.has_values_,
-        "positions": encoder.positions,
-        "d_inner": params["d_inner"] or 2 * params["d_model"],
-        "prior": torch.from_numpy(np.asarray(Y.mean(axis=0), dtype=np.float32)),
-        # Of the rows at hand: in cross-fitting the encoder has seen more of them.
-        "trained_tokens": torch.from_numpy(train.rows.contained(encoder.n_tokens_)),
-    }
+def _ended(net, interrupt):
+    """Say how training ended, as the callbacks know it."""
+    returned = any(isinstance(cb, BestWeights) and cb.returned_ for _, cb in net.callbacks_)
+    return TrainedNetwork(net, returned, net.interrupted_ or interrupt.n_asked > 0)
+
+
+def _network_arguments(recipe, data):
+    architecture = recipe.architecture
+    module = architecture.module_arguments(recipe.network, data)
+    loss = architecture.loss_arguments(recipe.network, data)
     return {
-        "module": MrMPModule,
-        **{f"module__{name}": value for name, value in arguments.items()},
-        "criterion": MrMPLoss,
-        "criterion__relations": relations,
-        "criterion__weight": params["relation_loss"],
+        "architecture": architecture.name,
+        "module": architecture.module,
+        **{f"module__{name}": value for name, value in module.items()},
+        "criterion": architecture.loss,
+        **{f"criterion__{name}": value for name, value in loss.items()},
     }
 
 
-def _optimizer_arguments(params, train, n_epochs, valid):
-    n_batches = -(-len(train) // params["batch_size"])
+def _optimizer_arguments(recipe, training, train, valid):
     callbacks = training_callbacks(
-        lr=params["lr"],
-        lr_schedule=params["lr_schedule"],
-        n_epochs=n_epochs,
-        n_batches=n_batches,
-        keeps_best=bool(params["early_stopping"]) and valid is not None,
-        patience=params["patience"] if stops_early(params) else None,
-        progress_bar=params["progress_bar"],
+        training,
+        n_batches=-(-len(train) // training.batch_size),
+        has_valid=valid is not None,
+        progress_bar=recipe.run.progress_bar,
     )
     return {
-        # Decoupled decay: without decay it is Adam itself.
-        "optimizer": EagerAdamW,
-        "optimizer__weight_decay": params["weight_decay"],
+        "optimizer": OPTIMIZER,
+        "optimizer__weight_decay": training.weight_decay,
         "optimizer__fused": True,
-        "lr": params["lr"],
-        "callbacks": callbacks + list(params["callbacks"] or []),
+        "lr": training.lr,
+        "callbacks": callbacks + list(recipe.run.callbacks or []),
     }
 
 
-def _iterator_arguments(params, seed, n_skip):
+def _iterator_arguments(recipe, training, seed, n_skip):
+    takes_labels = recipe.architecture.module.takes_labels
     return {
-        "batch_size": params["batch_size"],
+        "batch_size": training.batch_size,
         "iterator_train": TokenBatches,
         "iterator_train__rng": np.random.default_rng(seed),
-        "iterator_train__feature_dropout": params["feature_dropout"],
+        "iterator_train__feature_dropout": training.feature_dropout,
         "iterator_train__n_skip": n_skip,
+        "iterator_train__takes_labels": takes_labels,
         "iterator_valid": TokenBatches,
+        "iterator_valid__takes_labels": takes_labels,
     }
 
 
-def relation_tensors(graph):
-    """Relations of a `LabelGraph` as sparse float32 tensors (L, L), by name."""
-    tensors = {}
-    for name, adjacency in graph.relations.items():
-        coo = adjacency.tocoo()
-        places = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-        weights = torch.from_numpy(coo.data.astype(np.float32))
-        tensors[name] = torch.sparse_coo_tensor(
-            places, weights, coo.shape, check_invariants=False
-        ).coalesce()
-    return tensors
+def _complete(trained):
+    """Check, in a model file, what a trained network consists of."""
+    require(isinstance(trained.net, MultilabelNet), "a network")
+    flags = trained.returned_to_best, trained.interrupted
+    require(all(isinstance(flag, bool) for flag in flags), "how training ended")
+
+
+TrainedNetwork._model_part = Part(complete=_complete)

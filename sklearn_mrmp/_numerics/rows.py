@@ -1,6 +1,12 @@
-"""Which rows to look at when all of them are too many. numpy only."""
+"""Rows at equal distances, and rows a block at a time. Leaf module: numpy and scikit-learn."""
 
 import numpy as np
+from sklearn.utils import gen_batches
+
+# Numbers of a block of rows: 64 MB of float32.
+BLOCK_NUMBERS = 2**24
+# Weights and decisions are tuned on dense arrays of at most this many entries.
+DENSE_ENTRIES = 2**25
 
 
 def evenly_spaced(n_samples, n_most):
@@ -14,3 +20,15 @@ def evenly_spaced(n_samples, n_most):
     if n_samples <= n_most:
         return np.arange(n_samples)
     return np.linspace(0, n_samples - 1, n_most).astype(np.intp)
+
+
+def row_blocks(n_samples, width):
+    """Slices of rows whose `width` numbers each fit into a block of memory together.
+
+    Examples
+    --------
+    >>> list(row_blocks(3, BLOCK_NUMBERS // 2))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    size = max(1, BLOCK_NUMBERS // max(width, 1))
+    return gen_batches(n_samples, size) if n_samples else ()

@@ -1,8 +1,8 @@
-"""The linear path of very many labels: each label is the mean direction of its rows.
+"""The linear voter of very many labels: each label is the mean direction of its rows.
 
 A logistic regression per label costs rows × labels; centroids cost one sparse product and keep few
-numbers per label, so tens of thousands of labels take seconds. Same methods as `LinearPath`. Knows
-the representation, scikit-learn's logistic regression for the calibration, numpy and scipy.
+numbers per label, so tens of thousands of labels take seconds. Same methods as `LinearVoter`.
+Knows encoded rows, scikit-learn's logistic regression for the calibration, numpy and scipy.
 """
 
 import numpy as np
@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-from sklearn_mrmp._input.presentation import LinearFeatures
+from sklearn_mrmp._input.presentation import check_representation
+from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._numerics.sparse import rank_in_row
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 
@@ -21,7 +23,7 @@ _ROWS_TO_CALIBRATE = 2_000
 _SAMPLED_PER_ROW = 200
 
 
-class LabelCentroids:
+class CentroidVoter:
     """Score labels by the cosine of a row and the mean of the label's training rows.
 
     The logit of a label is a weighted sum of that cosine, the label's log odds and a constant,
@@ -38,51 +40,59 @@ class LabelCentroids:
 
     Examples
     --------
-    >>> from sklearn_mrmp._numerics.sparse import as_csr
+    >>> from sklearn_mrmp._input.features import FeatureInput
+    >>> from sklearn_mrmp._input.rows import EncodedRows
     >>> from sklearn_mrmp.datasets import make_related_labels
     >>> X, Y, _ = make_related_labels(200, 5, n_features=40, random_state=0)
-    >>> X, Y = as_csr(X), as_csr(Y)
-    >>> LabelCentroids().fit(X[:150], Y[:150], X[150:], Y[150:]).logits(X[150:]).shape
+    >>> Y, rows = sp.csr_array(Y), EncodedRows.of(FeatureInput(), X)
+    >>> train, valid = rows.take(slice(150)), rows.take(slice(150, None))
+    >>> CentroidVoter().fit(train, Y[:150], valid, Y[150:]).logits(valid).shape
     (50, 5)
     """
 
-    def fit(self, X, Y, X_valid, Y_valid):
+    decodes_candidates = False
+
+    def fit(self, rows, Y, rows_valid, Y_valid):
         """Fit centroids on training rows and calibrate their scores on held-out ones."""
-        self._fit_centroids(X, Y)
+        self._fit_centroids(rows, Y)
+        held_out = rows_valid.presented(self.features_)[:_ROWS_TO_CALIBRATE]
         self.calibration_ = _calibrated(
-            self._cosines(X_valid[:_ROWS_TO_CALIBRATE]),
-            Y_valid[:_ROWS_TO_CALIBRATE],
-            self.log_odds_,
+            self._cosines(held_out), Y_valid[:_ROWS_TO_CALIBRATE], self.log_odds_
         )
         return self
 
-    def refit(self, X, Y):
-        """Fit anew on other rows, with the calibration that was found; returns a new object."""
-        new = LabelCentroids()
-        new._fit_centroids(X, Y)
+    def refit(self, rows, Y):
+        """Fit anew on other rows, with the calibration that was found; returns a new voter."""
+        new = CentroidVoter()
+        new._fit_centroids(rows, Y)
         new.calibration_ = self.calibration_
         return new
 
-    def _fit_centroids(self, X, Y):
-        self.features_ = LinearFeatures().fit(X)
-        sums = sp.csr_array(Y.T.astype(np.float32)) @ self.features_.transform(X)
+    def _fit_centroids(self, rows, Y):
+        self.features_ = rows.features
+        sums = sp.csr_array(Y.T.astype(np.float32)) @ rows.presented(self.features_)
         self.centroids_ = sp.csr_array(normalize(_largest_entries(sums)).T)
         self.log_odds_ = frequency_intercepts(Y)
 
     def _cosines(self, X):
-        return normalize(self.features_.transform(X)) @ self.centroids_
+        return normalize(X) @ self.centroids_
 
     @property
     def shape(self):
         """Number of features and of labels."""
         return self.centroids_.shape
 
-    def logits(self, X):
+    def logits(self, rows, candidates=None):
         """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
+        X = rows.presented(self.features_)
         slope, prior, constant = self.calibration_
-        Z = self._cosines(X).toarray()
-        Z *= slope
-        Z += prior * self.log_odds_ + constant
+        Z = np.empty((X.shape[0], self.centroids_.shape[1]), dtype=np.float32)
+
+        def fill(block):
+            Z[block] = slope * self._cosines(X[block]).toarray()
+            Z[block] += prior * self.log_odds_ + constant
+
+        run_on_rows(fill, X.shape[0], Z.shape[1])
         return Z
 
 
@@ -113,3 +123,18 @@ def _calibrated(cosines, Y, log_odds):
     weights = np.where(truth, 1.0, n_false / (~truth).sum())
     model = LogisticRegression(C=100.0, max_iter=1000).fit(evidence, truth, weights)
     return np.append(model.coef_, model.intercept_).astype(np.float32)
+
+
+def _complete(voter):
+    """Check, in a model file, that centroids, frequencies and features have the sizes of each other."""
+    require(type(voter.centroids_) is sp.csr_array, "centroids of labels")
+    n_features, n_labels = voter.centroids_.shape
+    require(is_vector(voter.log_odds_, n_labels, "f"), "frequencies of labels")
+    require(is_vector(voter.calibration_, 3, "f"), "calibration of labels")
+    check_representation(voter.features_, n_features)
+
+
+CentroidVoter._model_part = Part(
+    {"features_": "LinearFeatures", "centroids_": "csr_array", "log_odds_": "ndarray", "calibration_": "ndarray"},
+    complete=_complete,
+)

@@ -1,13 +1,15 @@
-"""The linear path: a logistic regression per label, whose penalty held-out rows choose.
+"""The linear voter: a logistic regression per label, whose penalty held-out rows choose.
 
 It is fitted in seconds, names the labels a row may have, and votes beside the network: the two
-make different errors. Knows the solver, the representation, numpy and scipy.
+make different errors. Knows the solver, encoded rows, numpy and scipy.
 """
 
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._input.presentation import LinearFeatures
+from sklearn_mrmp._input.presentation import check_representation
+from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
+from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._voters.logistic import (
     LogisticDesign,
     frequency_intercepts,
@@ -22,7 +24,7 @@ _FIRST_STRENGTH = 3
 _BLOCK_FLOATS = 2**24
 
 
-class LinearPath:
+class LinearVoter:
     """One-vs-rest logistic regression with free intercepts, all labels solved together.
 
     Attributes
@@ -36,32 +38,36 @@ class LinearPath:
 
     Examples
     --------
-    >>> from sklearn_mrmp._numerics.sparse import as_csr
+    >>> import scipy.sparse as sp
+    >>> from sklearn_mrmp._input.features import FeatureInput
+    >>> from sklearn_mrmp._input.rows import EncodedRows
     >>> from sklearn_mrmp.datasets import make_related_labels
     >>> X, Y, _ = make_related_labels(200, 5, n_features=40, random_state=0)
-    >>> X, Y = as_csr(X), as_csr(Y)
-    >>> path = LinearPath().fit(X[:150], Y[:150], X[150:], Y[150:])
-    >>> path.logits(X[150:]).shape
+    >>> Y, rows = sp.csr_array(Y), EncodedRows.of(FeatureInput(), X)
+    >>> train, valid = rows.take(slice(150)), rows.take(slice(150, None))
+    >>> LinearVoter().fit(train, Y[:150], valid, Y[150:]).logits(valid).shape
     (50, 5)
     """
 
-    def fit(self, X, Y, X_valid, Y_valid):
-        """Fit a path of penalties and keep the model with the smallest held-out log loss.
+    decodes_candidates = False
+
+    def fit(self, rows, Y, rows_valid, Y_valid):
+        """Fit models of several penalties and keep the one with the smallest held-out log loss.
 
         Parameters
         ----------
-        X, X_valid : csr_array of shape (n_samples, n_features)
-            Rows, canonical.
+        rows, rows_valid : EncodedRows
+            Training rows and held-out rows.
         Y, Y_valid : csr_array of shape (n_samples, n_labels)
             0/1 labels.
 
         Returns
         -------
-        self : LinearPath
+        self : LinearVoter
         """
-        self.features_ = LinearFeatures().fit(X)
-        design = LogisticDesign(self.features_.transform(X))
-        held_out = self.features_.transform(X_valid)
+        self.features_ = rows.features
+        X = rows.presented(self.features_)
+        design, held_out = LogisticDesign(X), rows_valid.presented(self.features_)
         start = (np.zeros((X.shape[1], Y.shape[1]), np.float32), frequency_intercepts(Y))
         best = self._solved(design, Y, _FIRST_STRENGTH, start, held_out, Y_valid)
         for direction in (1, -1):
@@ -86,30 +92,31 @@ class LinearPath:
         solve_logistic(design, Y, 1.0 / _STRENGTHS[position], W, b)
         return _held_out_loss(held_out, Y_valid, W, b), position, (W, b)
 
-    def refit(self, X, Y):
-        """Fit anew on other rows, with the penalty that was chosen.
-
-        Returns
-        -------
-        path : LinearPath
-            A new object.
-        """
-        path = LinearPath()
-        path.features_, path.strength_ = LinearFeatures().fit(X), self.strength_
-        path.coef_ = np.zeros((X.shape[1], Y.shape[1]), np.float32)
-        path.intercept_ = frequency_intercepts(Y)
-        design = LogisticDesign(path.features_.transform(X))
-        solve_logistic(design, Y, 1.0 / path.strength_, path.coef_, path.intercept_)
-        return path
+    def refit(self, rows, Y):
+        """Fit anew on other rows, with the penalty that was chosen; returns a new voter."""
+        voter = LinearVoter()
+        voter.features_, voter.strength_ = rows.features, self.strength_
+        X = rows.presented(voter.features_)
+        voter.coef_ = np.zeros((X.shape[1], Y.shape[1]), np.float32)
+        voter.intercept_ = frequency_intercepts(Y)
+        solve_logistic(LogisticDesign(X), Y, 1.0 / voter.strength_, voter.coef_, voter.intercept_)
+        return voter
 
     @property
     def shape(self):
         """Number of features and of labels."""
         return self.coef_.shape
 
-    def logits(self, X):
+    def logits(self, rows, candidates=None):
         """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
-        return self.features_.transform(X) @ self.coef_ + self.intercept_
+        X = rows.presented(self.features_)
+        Z = np.empty((X.shape[0], self.coef_.shape[1]), dtype=np.float32)
+
+        def fill(block):
+            Z[block] = X[block] @ self.coef_ + self.intercept_
+
+        run_on_rows(fill, X.shape[0], Z.shape[1])
+        return Z
 
 
 def _held_out_loss(X, Y, W, b):
@@ -120,3 +127,17 @@ def _held_out_loss(X, Y, W, b):
         rows = slice(start, start + size)
         total += log_loss(X[rows] @ W + b, sp.csr_array(Y[rows]))
     return total
+
+
+def _complete(voter):
+    """Check, in a model file, that weights, intercepts and features have the sizes of each other."""
+    require(is_matrix(voter.coef_) and voter.coef_.dtype == np.float32, "weights of a linear voter")
+    n_features, n_labels = voter.coef_.shape
+    require(is_vector(voter.intercept_, n_labels, "f"), "intercepts of a linear voter")
+    check_representation(voter.features_, n_features)
+
+
+LinearVoter._model_part = Part(
+    {"features_": "LinearFeatures", "strength_": "float", "coef_": "ndarray", "intercept_": "ndarray"},
+    complete=_complete,
+)

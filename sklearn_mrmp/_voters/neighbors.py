@@ -1,18 +1,19 @@
-"""The neighbour path: a row's labels as those of the most similar training rows vote for them.
+"""The neighbour voter: a row's labels as those of the most similar training rows vote for them.
 
 It takes seconds, remembers what a linear model has to smooth away (rows that occur almost twice,
 label sets that occur together), and its errors are its own: it votes beside the network and the
-linear path. Same methods as `LinearPath`. Knows the representation, numpy, scipy and our threads.
+linear voter. Same methods as `LinearVoter`. Knows encoded rows, numpy, scipy and our threads.
 """
 
-from weakref import WeakKeyDictionary
+from functools import cached_property, partial
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from sklearn_mrmp._input.presentation import check_representation
+from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
 from sklearn_mrmp._host.threads import run_on_rows
-from sklearn_mrmp._input.presentation import LinearFeatures
 from sklearn_mrmp._numerics.dense_product import DenseProduct
 from sklearn_mrmp._numerics.log_odds import log_odds
 from sklearn_mrmp._numerics.rows import evenly_spaced
@@ -22,7 +23,7 @@ from sklearn_mrmp._numerics.topk import smallest_columns
 from sklearn_mrmp._voters.logistic import frequency_intercepts, log_loss
 
 _N_NEIGHBORS = 50
-# Of these so many are told to who asks for similar rows.
+# Rules that look at similar rows see this many of them.
 _N_SIMILAR = 16
 # How much more the nearest rows count; held-out rows choose.
 _POWERS = (2.0, 4.0, 8.0, 16.0)
@@ -37,7 +38,7 @@ _ROWS_TO_CHOOSE = 2_000
 _MARGIN = 1e-6
 
 
-class NeighborPath:
+class NeighborVoter:
     """Vote of the training rows with the highest cosines, in the representation of linear models.
 
     A neighbour of similarity s weighs ``s_1 (s / s_1)^power``, s_1 being that of the nearest; the
@@ -57,37 +58,40 @@ class NeighborPath:
 
     Examples
     --------
-    >>> from sklearn_mrmp._numerics.sparse import as_csr
+    >>> from sklearn_mrmp._input.features import FeatureInput
+    >>> from sklearn_mrmp._input.rows import EncodedRows
     >>> from sklearn_mrmp.datasets import make_related_labels
     >>> X, Y, _ = make_related_labels(200, 5, n_features=40, random_state=0)
-    >>> X, Y = as_csr(X), as_csr(Y)
-    >>> NeighborPath().fit(X[:150], Y[:150], X[150:], Y[150:]).logits(X[150:]).shape
+    >>> Y, rows = sp.csr_array(Y), EncodedRows.of(FeatureInput(), X)
+    >>> train, valid = rows.take(slice(150)), rows.take(slice(150, None))
+    >>> NeighborVoter().fit(train, Y[:150], valid, Y[150:]).logits(valid).shape
     (50, 5)
     """
 
-    def fit(self, X, Y, X_valid, Y_valid):
+    decodes_candidates = False
+
+    def fit(self, rows, Y, rows_valid, Y_valid):
         """Remember training rows and let held-out ones choose the power.
 
         Parameters
         ----------
-        X, X_valid : csr_array of shape (n_samples, n_features)
-            Rows, canonical.
+        rows, rows_valid : EncodedRows
+            Training rows and held-out rows.
         Y, Y_valid : csr_array of shape (n_samples, n_labels)
             0/1 labels.
 
         Returns
         -------
-        self : NeighborPath
+        self : NeighborVoter
         """
-        self._remember(X, Y)
-        chosen = evenly_spaced(X_valid.shape[0], _ROWS_TO_CHOOSE)
-        X_valid, Y_valid = X_valid[chosen], Y_valid[chosen]
-        losses = {}
+        self._remember(rows, Y)
+        found, losses = self._nearest_to(rows_valid), {}
+        chosen = evenly_spaced(len(rows_valid), _ROWS_TO_CHOOSE)
 
-        def judge(rows):
-            near = self._nearest(X_valid[rows])
+        def judge(block):
+            near, truth = [part[chosen[block]] for part in found], Y_valid[chosen[block]]
             votes = (self._vote(*near, power) for power in _POWERS)
-            losses[rows.start] = [log_loss(Z, Y_valid[rows]) for Z in votes]
+            losses[block.start] = [log_loss(Z, truth) for Z in votes]
 
         run_on_rows(judge, len(chosen), max(self.labels_.shape))
         # Added up in the order of the rows, not of the threads.
@@ -95,64 +99,75 @@ class NeighborPath:
         self.power_ = _POWERS[int(np.argmin(totals))]
         return self
 
-    def refit(self, X, Y):
-        """Remember other rows, with the power that was chosen; returns a new object."""
-        path = NeighborPath()
-        path._remember(X, Y)
-        path.power_ = self.power_
-        return path
+    def refit(self, rows, Y):
+        """Remember other rows, with the power that was chosen; returns a new voter."""
+        voter = NeighborVoter()
+        voter._remember(rows, Y)
+        voter.power_ = self.power_
+        return voter
 
-    def _remember(self, X, Y):
-        self.features_ = LinearFeatures().fit(X)
+    def _remember(self, rows, Y):
+        self.features_ = rows.features
         self.log_odds_ = frequency_intercepts(Y)
+        X = rows.presented(self.features_)
         is_dense = self.features_.kind_ == "measurements"
         n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]) if is_dense else _MOST_ROWS
         chosen = evenly_spaced(X.shape[0], max(n_most, 1))
         self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
-        columns = self._present(X[chosen]).T
+        columns = unit_rows(X[chosen]).T
         self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
-
-    def _present(self, X):
-        return unit_rows(self.features_.transform(X))
 
     @property
     def shape(self):
         """Number of features and of labels."""
         return self.columns_.shape[0], self.labels_.shape[1]
 
-    def logits(self, X):
+    def __getstate__(self):
+        """Leave out what is made anew of the remembered rows."""
+        return {name: value for name, value in self.__dict__.items() if name != "_product"}
+
+    @cached_property
+    def _product(self):
+        """Product of rows with the remembered ones."""
+        if sp.issparse(self.columns_):
+            return DenseProduct(self.columns_)
+        return partial(_steady_product, columns=self.columns_)
+
+    def logits(self, rows, candidates=None):
         """Logits of all labels, (n_samples, n_labels) float32; a row's depend on it alone."""
-        Z = np.empty((X.shape[0], self.labels_.shape[1]), dtype=np.float32)
+        similarities, nearest = self._nearest_to(rows)
+        Z = np.empty((len(rows), self.labels_.shape[1]), dtype=np.float32)
 
-        def fill(rows):
-            Z[rows] = self._vote(*self._nearest(X[rows]), self.power_)
+        def fill(block):
+            Z[block] = self._vote(similarities[block], nearest[block], self.power_)
 
-        run_on_rows(fill, X.shape[0], max(self.labels_.shape))
+        run_on_rows(fill, len(rows), max(self.labels_.shape))
         return Z
 
-    def similar_rows(self, X):
+    def similar_rows(self, rows):
         """Return the nearest of the remembered rows and their labels."""
-        k = min(_N_SIMILAR, self.labels_.shape[0])
+        found = self._nearest_to(rows)
+        return SimilarRows(*(part[:, :_N_SIMILAR] for part in found), self.labels_)
+
+    def _nearest_to(self, rows):
+        """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k).
+
+        Looked up once: the vote and rules about similar rows both want them.
+        """
+        return rows.result_of(self, self._look_up)
+
+    def _look_up(self, rows):
+        X, k = rows.presented(self.features_), min(_N_NEIGHBORS, self.labels_.shape[0])
         similarities = np.empty((X.shape[0], k), dtype=np.float32)
         nearest = np.empty((X.shape[0], k), dtype=np.int32)
 
-        def fill(rows):
-            found = self._nearest(X[rows])
-            similarities[rows], nearest[rows] = (part[:, :k] for part in found)
+        def fill(block):
+            products = self._product(unit_rows(X[block]))
+            nearest[block] = smallest_columns(-products, k)
+            similarities[block] = np.take_along_axis(products, nearest[block], axis=1)
 
-        run_on_rows(fill, X.shape[0], self.labels_.shape[0])
-        return SimilarRows(similarities, nearest, self.labels_)
-
-    def _nearest(self, X):
-        """Similarities of the nearest rows, falling, and their numbers, both (n_samples, k)."""
-        queries = self._present(X)
-        if sp.issparse(self.columns_):
-            products = _product_with_columns(self)(queries)
-        else:
-            products = _steady_product(queries.toarray(), self.columns_)
-        k = min(_N_NEIGHBORS, products.shape[1])
-        nearest = smallest_columns(-products, k)
-        return np.take_along_axis(products, nearest, axis=1), nearest
+        run_on_rows(fill, X.shape[0], max(self.labels_.shape))
+        return similarities, nearest
 
     def _vote(self, similarities, nearest, power):
         weights = np.maximum(similarities, 0.0)
@@ -170,23 +185,27 @@ class NeighborPath:
         return log_odds(shares, _MARGIN)
 
 
-# Products of paths that have been used, with the columns they were made of; models that are saved
-# or copied do not carry them along.
-_known_products = WeakKeyDictionary()
-
-
-def _product_with_columns(path):
-    """Return the product with the remembered rows of a path, made when first used."""
-    known = _known_products.get(path)
-    if known is None or known[0] is not path.columns_:
-        known = path.columns_, DenseProduct(path.columns_)
-        _known_products[path] = known
-    return known[1]
-
-
 def _steady_product(rows, columns):
     """``rows @ columns``, row by row: in a product of matrices a row's place changes its bits."""
-    products = np.empty((len(rows), columns.shape[1]), dtype=np.float32)
-    for row, out in zip(rows, products, strict=True):
+    products = np.empty((rows.shape[0], columns.shape[1]), dtype=np.float32)
+    for row, out in zip(rows.toarray(), products, strict=True):
         np.matmul(row, columns, out=out)
     return products
+
+
+def _complete(voter):
+    """Check, in a model file, that rows, their labels, frequencies and features have the sizes of each other."""
+    require(is_matrix(voter.columns_) and voter.columns_.dtype == np.float32, "remembered rows")
+    n_features, n_rows = voter.columns_.shape
+    is_sparse = type(voter.labels_) is sp.csr_array and voter.labels_.dtype == np.float32
+    require(is_sparse and voter.labels_.shape[0] == n_rows > 0, "labels of remembered rows")
+    require(is_vector(voter.log_odds_, voter.labels_.shape[1], "f"), "frequencies of labels")
+    require(0 < voter.power_ < np.inf, "power of the nearest rows")
+    check_representation(voter.features_, n_features)
+
+
+NeighborVoter._model_part = Part(
+    {"features_": "LinearFeatures", "columns_": "csr_array|ndarray", "labels_": "csr_array", "log_odds_": "ndarray", "power_": "float"},
+    complete=_complete,
+    left_out=("_product",),
+)

@@ -2,13 +2,14 @@
 
 A cheap scorer names k candidates per row. In training a row's true labels are always among them,
 and a random sample of the other labels, weighted up, keeps the loss an unbiased estimate of the
-loss over all labels. numpy only; scorers are anything with ``logits``.
+loss over all labels. numpy only; scorers are anything with ``logits(rows)``.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._numerics.topk import smallest_columns
 
 # "auto" decodes every label of problems up to this size: there is little to save.
@@ -18,8 +19,6 @@ _AUTO_RECALL = 0.9
 _AUTO_BOUNDS = (32, 128)
 # Labels sampled outside the shortlist, per candidate.
 _SAMPLED_PER_CANDIDATE = 0.5
-# Scores of this many rows and labels are held at once.
-_BLOCK_FLOATS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,40 +70,42 @@ class Shortlist:
         return np.concatenate([candidates, others], axis=1), weights
 
 
-def shortlist_size(label_shortlist, scorer, X, Y):
-    """Resolve the `label_shortlist` parameter.
+def needs_shortlist(label_shortlist, n_labels):
+    """Whether the `label_shortlist` parameter asks for candidates at all with so many labels."""
+    if label_shortlist == "auto":
+        return n_labels > _AUTO_ALL_UP_TO
+    return label_shortlist is not None and label_shortlist < n_labels - 1
+
+
+def shortlist_size(label_shortlist, scores, Y):
+    """Resolve the `label_shortlist` parameter, where it `needs_shortlist`.
 
     Parameters
     ----------
-    label_shortlist : None, int or "auto"
+    label_shortlist : int or "auto"
         The parameter.
-    scorer : object with ``logits(X)``
-        Scores labels.
-    X, Y : csr_array
-        Held-out rows and their labels, for ``"auto"``.
+    scores : callable
+        Scores of all labels for a slice of held-out rows.
+    Y : csr_array
+        Labels of the held-out rows.
 
     Returns
     -------
     k : int or None
         Candidates per row; None decodes every label.
     """
-    n_labels = Y.shape[1]
-    if label_shortlist is None or scorer is None:
-        return None
     if label_shortlist == "auto":
-        if n_labels <= _AUTO_ALL_UP_TO:
-            return None
         low, high = _AUTO_BOUNDS
-        label_shortlist = min(max(low, _size_for_recall(scorer, X, Y)), high)
-    return label_shortlist if label_shortlist < n_labels - 1 else None
+        label_shortlist = min(max(low, _size_for_recall(scores, Y)), high)
+    return label_shortlist if label_shortlist < Y.shape[1] - 1 else None
 
 
-def _size_for_recall(scorer, X, Y):
+def _size_for_recall(scores, Y):
     """Smallest multiple of 8 whose shortlists hold enough of the true labels."""
     ranks = []
-    for rows in blocks(X.shape[0], Y.shape[1]):
-        scores, truth = scorer.logits(X[rows]), Y[rows].toarray() > 0
-        order = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+    for block in row_blocks(*Y.shape):
+        truth = Y[block].toarray() > 0
+        order = np.argsort(np.argsort(-scores(block), axis=1, kind="stable"), axis=1)
         ranks.append(order[truth])
     ranks = np.concatenate(ranks)
     if not len(ranks):
@@ -117,15 +118,19 @@ def top_labels(scores, k):
     return np.sort(smallest_columns(-scores, k), axis=1).astype(np.int32)
 
 
-def training_shortlist(scorer, X, Y, k):
+def training_shortlist(scorer, rows, Y, k):
     """Shortlist of training rows: their own labels first, then what the scorer likes best.
+
+    The linear voter alone names them: a training row would find itself among its neighbours.
 
     Parameters
     ----------
-    scorer : object with ``logits(X)``
+    scorer : Voter
         Scores labels.
-    X, Y : csr_array
-        Training rows and their labels.
+    rows : EncodedRows
+        Training rows.
+    Y : csr_array
+        Their labels.
     k : int
         Candidates per row.
 
@@ -133,16 +138,9 @@ def training_shortlist(scorer, X, Y, k):
     -------
     shortlist : Shortlist
     """
-    candidates = np.empty((X.shape[0], k), dtype=np.int32)
-    for rows in blocks(X.shape[0], Y.shape[1]):
-        scores = scorer.logits(X[rows])
-        scores[Y[rows].toarray() > 0] = np.inf
-        candidates[rows] = top_labels(scores, k)
+    candidates = np.empty((len(rows), k), dtype=np.int32)
+    for block in row_blocks(*Y.shape):
+        scores = scorer.logits(rows.take(block))
+        scores[Y[block].toarray() > 0] = np.inf
+        candidates[block] = top_labels(scores, k)
     return Shortlist(candidates, Y.shape[1])
-
-
-def blocks(n_samples, n_labels):
-    """Slices of rows whose scores for all labels fit into a block of memory."""
-    size = max(1, _BLOCK_FLOATS // max(n_labels, 1))
-    for start in range(0, n_samples, size):
-        yield slice(start, min(start + size, n_samples))

@@ -17,9 +17,11 @@ from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForwar
 from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.dropout import ByteDropout
-from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer, TokenEmbedding, sinusoidal_positions
+from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
+from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
+from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 from sklearn_mrmp.nn.optimizer import EagerAdamW
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
@@ -31,15 +33,18 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "LabelFeatureDecoder",
+    "LabelModule",
     "LabelPart",
     "LabelRelationModule",
     "MrMPLoss",
     "MrMPModule",
     "MultiHeadAttention",
+    "NetworkOutput",
     "PositionwiseFeedForward",
     "RelationOperator",
     "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
+    "make_embedding",
     "sinusoidal_positions",
 ]

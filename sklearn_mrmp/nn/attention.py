@@ -63,7 +63,7 @@ class MultiHeadAttention(nn.Module):
         nn.init.xavier_uniform_(self.output.weight)
         nn.init.zeros_(self.output.bias)
 
-    def forward(self, queries, tokens, mask=None):
+    def forward(self, queries, tokens, mask=None, pairs=None):
         """Attend from `queries` to `tokens`.
 
         Parameters
@@ -76,13 +76,16 @@ class MultiHeadAttention(nn.Module):
         mask : bool or float Tensor of shape (B, T), default=None
             True where there is a token, or what is added to the scores of each token, −inf where
             there is none; None when every position holds one.
+        pairs : bool Tensor of shape (Q, T), default=None
+            Which query may attend to which token, the same for all rows, as edges of a label graph
+            say it for label-to-label attention; None is all.
 
         Returns
         -------
         Tensor of shape (B, Q, d)
         """
         d_model = tokens.shape[-1]
-        if self._folding_pays(queries, tokens):
+        if pairs is None and self._folding_pays(queries, tokens):
             return self._folded(queries, tokens, mask)
         if queries is tokens:
             own, fused = None, self.qkv(tokens)
@@ -95,9 +98,11 @@ class MultiHeadAttention(nn.Module):
         if q.dim() == 2:
             q = q.expand(len(tokens), -1, -1)
         q, k, v = (self._split_heads(part) for part in (q, k, v))
-        if products_pay(q, k):
+        if pairs is None and products_pay(q, k):
             return self.output(attend_by_products(own, fused, mask, self.n_heads))
         attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
+        if pairs is not None:
+            attend = _with_pairs(attend, pairs)
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)  # (B, H, Q, d/H)
         return self.output(out.transpose(1, 2).flatten(2))
 
@@ -159,6 +164,15 @@ class MultiHeadAttention(nn.Module):
 def _in_type_of(mask, x):
     """Return a bool mask as it is, and a float mask in the dtype of `x`."""
     return mask if mask.dtype == torch.bool else mask.to(x.dtype)
+
+
+def _with_pairs(attend, pairs):
+    """Combine what rows allow, (B, 1, 1, T) or None, with what pairs allow, (Q, T)."""
+    if attend is None:
+        return pairs
+    if attend.dtype == torch.bool:
+        return attend & pairs
+    return attend.masked_fill(~pairs, float("-inf"))
 
 
 class PositionwiseFeedForward(nn.Module):

@@ -148,7 +148,9 @@ class LabelRelationModule(nn.Module):
         if names:
             self.relation_embedding = nn.Parameter(torch.empty(len(names) - self.tied, d_model))
             # Like one more label: same scale, so that φ mixes two vectors of equal weight.
-            nn.init.normal_(self.relation_embedding, std=self.label_embedding.detach().std().item())
+            nn.init.normal_(self.relation_embedding)
+            with torch.no_grad():
+                self.relation_embedding *= self.label_embedding.std()
         self.relation_transforms = nn.ModuleList(
             nn.Linear(d_model, d_model, bias=False) for _ in self.layers[1:]
         )
@@ -247,8 +249,8 @@ def _neighbourhoods(adjacency, aggregation):
     """Operators of one relation: a single one when it is symmetric, else original and inverse."""
     size = adjacency.shape[0]
     sources, targets, weights = edges(adjacency)
-    itself = torch.arange(size)
-    ones = torch.ones(size, dtype=weights.dtype)
+    itself = torch.arange(size, device=sources.device)
+    ones = torch.ones(size, dtype=weights.dtype, device=weights.device)
     off_diagonal = sources != targets
     sources, targets, weights = (part[off_diagonal] for part in (sources, targets, weights))
     # Messages flow along edges: row = receiving label, column = sending label.
@@ -270,6 +272,6 @@ def _is_symmetric(sources, targets, weights, size):
 
 def _aggregator(rows, columns, weights, size, aggregation):
     if aggregation == "mean":
-        totals = torch.zeros(size, dtype=weights.dtype).index_add(0, rows, weights)
+        totals = weights.new_zeros(size).index_add(0, rows, weights)
         weights = weights / totals[rows]
     return RelationOperator(rows, columns, weights, size)

@@ -77,20 +77,27 @@ class MrMPLoss(nn.Module):
         self.weight = weight
         self.relational = RelationalLoss(relations if weight else None)
 
-    def forward(self, logits, y_true, label_embeddings=None, weights=None):
-        """Loss of logits (B, L) against 0/1 targets (B, L), a scalar.
+    def forward(self, output, y_true, weights=None):
+        """Loss of a batch, a scalar.
 
-        `weights` (B, k) say how many labels each entry stands for when a row decodes k of them.
+        In evaluation mode it is the cross entropy alone, which is what validation compares.
 
-        Without `label_embeddings` (L, d), or a `LabelPart` of them, it is the cross entropy alone,
-        which is what validation compares.
+        Parameters
+        ----------
+        output : NetworkOutput
+            Logits (B, L) or (B, k), and label embeddings (L, d) or a `LabelPart` of them.
+        y_true : Tensor of the shape of the logits
+            0/1 targets.
+        weights : Tensor of shape (B, k), default=None
+            How many labels each entry stands for when a row decodes k of them.
         """
+        logits, label_embeddings = output
         if weights is None:
             loss = F.binary_cross_entropy_with_logits(logits, y_true)
         else:
             loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
             loss = loss / weights.sum()
-        if label_embeddings is None or not self.relational.neighbour_means:
+        if not self.training or label_embeddings is None or not self.relational.neighbour_means:
             return loss
         return loss + self.weight * self.relational(label_embeddings)
 

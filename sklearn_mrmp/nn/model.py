@@ -11,25 +11,27 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
-from sklearn_mrmp.nn.encoder import Encoder, TokenEmbedding
+from sklearn_mrmp.nn.embedding import make_embedding
+from sklearn_mrmp.nn.encoder import Encoder
+from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # From this many labels on, a batch that decodes some of them computes no other label embeddings.
 _PARTS_FROM = 4_096
 
 
-class MrMPModule(nn.Module):
+class MrMPModule(LabelModule):
     """Multi-relation Message Passing: token batches in, label logits out.
 
     Parameters
     ----------
-    n_tokens, n_labels : int
-        Number of distinct tokens (ids 1 … n_tokens, 0 is padding) and of labels.
+    embedding : mapping
+        What rows consist of, as `make_embedding` takes it.
+    n_labels : int
+        Number of labels.
     relations : mapping of str to Tensor of shape (L, L), default=None
         Label relation graphs; None leaves the relation module out.
-    values, positions : bool, default=False
-        Whether tokens carry values; whether their order means something.
     d_model, n_heads, d_inner : int
-        Width, heads, inner width of the feed-forward blocks.
+        Width, heads, inner width of the feed-forward blocks; None is twice the width.
     n_encoder_layers, n_relation_layers, n_decoder_layers : int, default=2
         Depths.
     dropout : float, default=0.1
@@ -49,15 +51,13 @@ class MrMPModule(nn.Module):
 
     def __init__(
         self,
-        n_tokens,
+        embedding,
         n_labels,
         relations=None,
         *,
-        values=False,
-        positions=False,
-        d_model=128,
-        n_heads=4,
-        d_inner=256,
+        d_model=64,
+        n_heads=2,
+        d_inner=None,
         n_encoder_layers=2,
         n_relation_layers=2,
         n_decoder_layers=2,
@@ -69,10 +69,9 @@ class MrMPModule(nn.Module):
     ):
         super().__init__()
         literal = architecture == "paper"
-        self.n_labels, self.d_inner = n_labels, d_inner
-        self.embedding = TokenEmbedding(
-            n_tokens, d_model, values=values, positions=positions, trained=trained_tokens
-        )
+        self.n_labels, self.d_inner = n_labels, d_inner or 2 * d_model
+        d_inner = self.d_inner
+        self.embedding = make_embedding(embedding, d_model, trained_tokens)
         self.encoder = Encoder(n_encoder_layers, d_model, n_heads, d_inner, dropout)
         self.label_relations = LabelRelationModule(
             n_labels,
@@ -92,15 +91,11 @@ class MrMPModule(nn.Module):
             self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
             self.bias = nn.Parameter(_log_odds(prior, n_labels))
 
-    def forward(self, tokens, values=None, mask=None, candidates=None, label_embeddings=None):
+    def forward(self, *, mask=None, candidates=None, label_embeddings=None, **inputs):
         """Compute the logits of all labels, or of each row's candidates, for a batch of rows.
 
         Parameters
         ----------
-        tokens : int64 Tensor of shape (B, T)
-            Token ids, 0 = padding.
-        values : float Tensor of shape (B, T), default=None
-            Standardised values, if tokens carry any.
         mask : bool or float Tensor of shape (B, T), default=None
             True where there is a token, or what attention adds to its scores, −inf where there is
             none; None when there is no padding.
@@ -108,21 +103,31 @@ class MrMPModule(nn.Module):
             Labels to decode for each row; None decodes all of them.
         label_embeddings : Tensor of shape (L, d), default=None
             V^T if it is known already, as in prediction.
+        **inputs : dict of str to Tensor
+            What the embedding takes, such as ``tokens`` (B, T) and ``values`` (B, T).
 
         Returns
         -------
-        logits : Tensor of shape (B, L) or (B, k)
-            Σ_l f̂^l, the sum of the layers' votes.
-        label_embeddings : Tensor of shape (L, d), or LabelPart
-            V^T; of very many labels those that the candidates name.
+        output : NetworkOutput
+            ``logits`` (B, L) or (B, k): Σ_l f̂^l, the sum of the layers' votes. ``extras``: V^T,
+            (L, d); of very many labels a `LabelPart` of those that the candidates name.
         """
-        states = self.encoder(self.embedding(tokens, values), mask)  # E × (B, T, d)
+        states = self.encoder(self.embedding(**inputs), mask)  # E × (B, T, d)
         v, u = self._embedded(candidates, label_embeddings)
         decoded = self.decoder(u, states, mask)  # D × (B, L, d), or D × (B, k, d)
         logits = sum(self.votes(u, decoded, candidates))
         if self.bias is not None:
             logits = logits + (self.bias if candidates is None else self.bias[candidates])
-        return logits, v
+        return NetworkOutput(logits, v)
+
+    def prepared(self):
+        """V^T, which is the same for all rows."""
+        with torch.autocast(self.label_relations.label_embedding.device.type, enabled=False):
+            return {"label_embeddings": self.label_embeddings()}
+
+    def label_embeddings(self):
+        """V^T, (L, d)."""
+        return self.label_relations()
 
     def _embedded(self, candidates, v):
         """V^T as far as it is computed, and u^0: V^T of the labels to decode."""

@@ -93,7 +93,7 @@ class RelationOperator(nn.Module):
         self.mean_total = float(weights.sum()) / size
         self.is_dense = size < _ALWAYS_DENSE_BELOW or n_entries >= _DENSE_FROM_DENSITY * size**2
         if self.is_dense:
-            matrix = torch.zeros(size, size)
+            matrix = weights.new_zeros(size, size)
             matrix[rows, columns] = weights
             self.register_buffer("matrix", matrix)
         else:

@@ -1,0 +1,87 @@
+"""Rows that are encoded at most once, however many voters read them.
+
+Knows the face of input kinds (`kinds`), the representation of linear models and scipy.
+"""
+
+from functools import cached_property
+
+from sklearn_mrmp._input.presentation import LinearFeatures
+
+
+class EncodedRows:
+    """Some rows, and everything that voters read of them, each computed when first asked for.
+
+    Parameters
+    ----------
+    encoder : input kind
+        Fitted, at the latest when something is read.
+    canonical : {ndarray, csr_array}
+        The rows as ``encoder.canonical`` made them.
+    X : {ndarray, csr_array}
+        The same rows as they were validated.
+    """
+
+    def __init__(self, encoder, canonical, X):
+        self.encoder = encoder
+        self.canonical = canonical
+        self.X = X
+        self._tokens_of_all = None
+        self._presented = {}
+        self._results = {}
+
+    @classmethod
+    def of(cls, encoder, X):
+        """Return rows `X` for an encoder."""
+        return cls(encoder, encoder.canonical(X), X)
+
+    def __len__(self):
+        return self.X.shape[0]
+
+    def take(self, chosen):
+        """Return the chosen rows; tokens that were computed here are not computed again."""
+        rows = EncodedRows(self.encoder, self.canonical[chosen], self.X[chosen])
+        if "tokens" in self.__dict__:
+            rows._tokens_of_all = self.tokens, chosen
+        return rows
+
+    def fit_encoder(self):
+        """Fit the encoder on these rows; what it learned for linear models serves the voters."""
+        self.encoder.fit(self.canonical)
+        if hasattr(self.encoder, "features_"):
+            self.features = self.encoder.features_
+        return self
+
+    @cached_property
+    def tokens(self):
+        """Ragged rows that batches are cut from."""
+        if self._tokens_of_all is not None:
+            tokens, chosen = self._tokens_of_all
+            return tokens.take(chosen)
+        return self.encoder.tokens(self.canonical)
+
+    @cached_property
+    def bag(self):
+        """The matrix that linear and neighbour voters read, a canonical csr_array."""
+        return self.encoder.bag(self)
+
+    @cached_property
+    def table(self):
+        """The matrix that any scikit-learn estimator reads."""
+        return self.encoder.table(self)
+
+    @cached_property
+    def features(self):
+        """A representation for linear models that was fitted on these rows."""
+        return LinearFeatures().fit(self.bag)
+
+    def presented(self, features):
+        """Return the rows in a representation for linear models, float32 csr_array."""
+        if id(features) not in self._presented:
+            self._presented[id(features)] = features, features.transform(self.bag)
+        return self._presented[id(features)][1]
+
+    def result_of(self, voter, compute):
+        """Return what a voter computes of these rows, computed once."""
+        if id(voter) not in self._results:
+            self._results[id(voter)] = voter, compute(self)
+        return self._results[id(voter)][1]

@@ -1,0 +1,133 @@
+"""Rows of token ids in order, 0 = padding.
+
+`SequenceInput` learns the vocabulary from the training rows. Arrays of the type `TokenSequences`
+are recognised as such rows. Knows numpy, scipy and token rows.
+"""
+
+import re
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._input.token_rows import TokenRows
+
+_COLUMN = re.compile(r"token\d+")
+
+
+class TokenSequences(np.ndarray):
+    """A matrix of token ids; the type tells `MrMPClassifier` that order matters."""
+
+
+def is_token_sequence(X):
+    """Whether `X` comes from `TokenSequenceVectorizer`, as an array or a data frame."""
+    if isinstance(X, TokenSequences):
+        return True
+    columns = getattr(X, "columns", None)
+    return columns is not None and all(_COLUMN.fullmatch(str(name)) for name in columns)
+
+
+class SequenceInput:
+    """Token ids in order, 0 = padding.
+
+    Ids above the largest one seen in training are one unknown token, which feature dropout makes
+    of known ones: they take their place in the sequence but say nothing.
+
+    Parameters
+    ----------
+    max_tokens : int or None
+        Keep at most this many tokens of a row: the first ones.
+    weighted : bool, default=False
+        Weigh tokens by the logarithm of their inverse document frequency, so that attention starts
+        with rare words and not with frequent ones.
+    """
+
+    name = "sequence"
+    # Ids arrive as they are, since a cast would hide fractions.
+    checks: ClassVar = {"dtype": "numeric"}
+
+    def __init__(self, max_tokens=None, weighted=False):
+        self.max_tokens = max_tokens
+        self.weighted = weighted
+
+    def fit(self, X):
+        """Learn the vocabulary size and which ids occur."""
+        self.n_tokens_ = int(X.max(initial=0)) + 1  # the last one stands for ids not seen here
+        self.trained_ = np.bincount(X.ravel(), minlength=self.n_tokens_ + 1)[1:] > 0
+        n_rows = self._n_rows_with(X)
+        # As in scikit-learn's tf-idf; ids that are not known weigh like those of every row.
+        self.log_idf_ = np.log(1 + np.log((1 + len(X)) / (1 + n_rows))).astype(np.float32)
+        self.log_idf_[~self.trained_] = 0.0
+        return self
+
+    def _n_rows_with(self, X):
+        """Count the rows that contain each id."""
+        ordered = np.sort(X, axis=1)
+        is_first = np.diff(ordered, axis=1, prepend=0) > 0
+        return np.bincount(ordered[is_first], minlength=self.n_tokens_ + 1)[1:]
+
+    @staticmethod
+    def recognises(X):
+        """Whether the caller's rows come from `TokenSequenceVectorizer`."""
+        return is_token_sequence(X)
+
+    @staticmethod
+    def canonical(X):
+        """Return checked rows as all methods here take them: an int64 matrix of ids."""
+        return check_token_ids(X)
+
+    def tokens(self, X):
+        """Turn an id matrix into `TokenRows`."""
+        X = np.minimum(X, self.n_tokens_)
+        present = X > 0
+        if self.max_tokens is not None:
+            present &= np.cumsum(present, axis=1) <= self.max_tokens
+        starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        tokens = X[present]
+        weights = self.log_idf_[tokens - 1] if self.weighted else None
+        return TokenRows(starts, tokens, unknown=self.n_tokens_, weights=weights)
+
+    def bag(self, rows):
+        """Return what linear and neighbour voters read: how often each token occurs."""
+        tokens = rows.tokens
+        counts = np.ones(len(tokens.tokens))
+        shape = (len(tokens), self.n_tokens_)
+        bag = sp.csr_array((counts, tokens.tokens - 1, tokens.starts), shape=shape)
+        bag.sum_duplicates()
+        return bag
+
+    def table(self, rows):
+        """Return what any scikit-learn estimator reads: the same counts."""
+        return rows.bag
+
+    def embedding(self):
+        """Describe the module that embeds these tokens; see `sklearn_mrmp.nn.make_embedding`."""
+        return {"kind": "tokens", "n_tokens": self.n_tokens_, "positions": True}
+
+
+def check_token_ids(X):
+    """Return `X` as an int64 matrix of token ids, or say what is wrong with it."""
+    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    if X.size and not np.issubdtype(X.dtype, np.integer) and not (X == np.floor(X)).all():
+        bad = X[X != np.floor(X)][0]
+        raise ValueError(
+            f"input_type='sequence' expects integer token ids, found {bad}. Make ids with "
+            "TokenSequenceVectorizer, or use input_type='features' for real-valued features."
+        )
+    if X.size and X.min() < 0:
+        raise ValueError(
+            f"input_type='sequence' expects token ids from 0 (padding) upwards, found {X.min()}."
+        )
+    return X.astype(np.int64)
+
+
+def _complete(encoder):
+    """Check, in a model file, that every token id is known to occur or not."""
+    require(is_vector(encoder.trained_, encoder.n_tokens_, "b"), "token ids")
+    require(is_vector(encoder.log_idf_, encoder.n_tokens_, "f"), "token ids and how rare they are")
+
+
+SequenceInput._model_part = Part(
+    {"n_tokens_": "int", "trained_": "ndarray", "log_idf_": "ndarray"}, complete=_complete
+)

@@ -1,0 +1,75 @@
+"""The closed list of classes that a model file may name, and where they are.
+
+The list is what makes loading safe: a file cannot name anything else. A class is imported when a
+file needs it, and says by its ``_model_part`` what a file may hold of it. Knows paths; no class.
+"""
+
+from importlib import import_module
+
+from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
+
+_OWN = """
+_mrmp:MrMPClassifier
+_targets:TargetEncoding
+_text:TokenSequenceVectorizer
+_tuned_decision:TunedDecisionClassifier
+_voting:SoftVotingMultilabelClassifier
+_baselines.hyperboxes:Hyperboxes
+_baselines.mlaram:MLARAMClassifier
+_baselines.mlknn:MLKNNClassifier
+_baselines.problem_transformation:ConstantTolerantLogisticRegression
+_baselines.problem_transformation:LabelPowersetClassifier
+_baselines.sparse_neighbors:SparseNeighbors
+_baselines.unit_range:UnitRange
+_decisions.cut_rules:AtLeastOneRule
+_decisions.cut_rules:GlobalThresholdRule
+_decisions.cut_rules:LabelThresholdRule
+_decisions.cut_rules:TopKRule
+_decisions.expected_cut_rules:MacroF1Rule
+_decisions.expected_cut_rules:MicroF1Rule
+_decisions.expected_f1_rule:ExpectedF1Rule
+_decisions.label_set_model:LabelSetModel
+_decisions.label_set_rules:LabelSetF1Rule
+_decisions.label_set_rules:LabelSetMarginalRule
+_decisions.label_set_rules:LabelSetRule
+_decisions.operating_points:OperatingPoints
+_decisions.seen_rows:SeenRowRule
+_ensemble.label_sets:LabelSetVote
+_ensemble.model:Ensemble
+_graph.value:LabelGraph
+_input.features:FeatureInput
+_input.presentation:LinearFeatures
+_input.sequence:SequenceInput
+_network.net_file:MultilabelNet
+_network.training:TrainedNetwork
+_network.voter:NetworkVoter
+_voters.centroids:CentroidVoter
+_voters.estimator:EstimatorVoter
+_voters.linear:LinearVoter
+_voters.neighbors:NeighborVoter
+"""
+
+# Module of each class by the name that files use: its own name, or scikit-learn's with the module.
+_modules = {name.split(":")[1]: f"sklearn_mrmp.{name.split(':')[0]}" for name in _OWN.split()}
+_modules |= {name: name.rpartition(".")[0] for name in SKLEARN_PARTS}
+
+
+def admit(cls):
+    """Let a class that has a ``_model_part`` into model files; a decorator for other packages."""
+    _modules[cls.__name__] = cls.__module__
+    return cls
+
+
+def class_of(name):
+    """Return the class that a file may call by this name, or None."""
+    if name not in _modules:
+        return None
+    return getattr(import_module(_modules[name]), name.rpartition(".")[2])
+
+
+def name_of(cls):
+    """Return the name that files use for a class, exactly this one, or None."""
+    for name in _modules:
+        if name.rpartition(".")[2] == cls.__name__ and class_of(name) is cls:
+            return name
+    return None

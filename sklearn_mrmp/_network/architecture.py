@@ -1,0 +1,141 @@
+"""The seam for networks: what the package asks of a network besides its torch module.
+
+A network is a `LabelModule` in `nn/`, a loss, and an `Architecture` that says how both are made of
+an estimator's parameters and of the data. It is found by its name, also by model files, which can
+name no other than the registered ones. Knows torch; no particular network.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+import torch
+
+from sklearn_mrmp._settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkData:
+    """What a network is made for.
+
+    Attributes
+    ----------
+    embedding : dict
+        What rows consist of, as the input kind describes it.
+    n_labels : int
+        Number of labels.
+    relations : dict of str to Tensor of shape (L, L), or None
+        The label graph.
+    prior : Tensor of shape (L,)
+        Share of the training rows with each label.
+    trained_tokens : bool Tensor of shape (n_tokens,)
+        Tokens that the training rows contain.
+    """
+
+    embedding: dict
+    n_labels: int
+    relations: dict | None
+    prior: torch.Tensor
+    trained_tokens: torch.Tensor
+
+    @classmethod
+    def of(cls, encoder, dataset, graph):
+        """Describe a fitted encoder, a training data set and a label graph."""
+        embedding, Y = encoder.embedding(), dataset.Y
+        # Of the rows at hand: in cross-fitting the encoder has seen more of them.
+        contained = dataset.rows.contained(encoder.n_tokens_)
+        return cls(
+            embedding,
+            Y.shape[1],
+            None if graph is None else relation_tensors(graph.relations),
+            torch.from_numpy(np.asarray(Y.mean(axis=0), dtype=np.float32)),
+            torch.from_numpy(contained),
+        )
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """Sizes of a training step.
+
+    Attributes
+    ----------
+    batch_size : int
+        Rows of a step.
+    row_length : int
+        Tokens of the longest row, as far as a step sees them.
+    n_decoded : int
+        Labels that a row decodes.
+    """
+
+    batch_size: int
+    row_length: int
+    n_decoded: int
+
+
+class Architecture:
+    """A network, its loss, and how both are made; one instance is registered by its `name`.
+
+    Attributes
+    ----------
+    name : str
+        How model files call it.
+    settings : type
+        A frozen dataclass derived from `Settings`: the estimator's parameters that it reads.
+    module, loss : type
+        The torch module, a `LabelModule`, and its loss, called with a `NetworkOutput`, 0/1 targets
+        and weights of the entries.
+    start_only : tuple of str
+        Arguments of the module that only say where training starts: files do not hold them.
+    """
+
+    name: str
+    settings: type[Settings]
+    module: type
+    loss: type
+    start_only: tuple = ("prior", "trained_tokens")
+
+    def module_arguments(self, settings, data):
+        """Arguments of the module; besides tensors of `relations` and `start_only` plain values."""
+        raise NotImplementedError
+
+    def loss_arguments(self, settings, data):
+        """Arguments of the loss."""
+        return {}
+
+    def check_arguments(self, arguments):
+        """Raise ValueError unless plain arguments, which a stranger's file gave, are sound."""
+
+    def activation_numbers(self, settings, sizes):
+        """Estimate how many numbers a training step keeps for the backward pass."""
+        return 0
+
+
+# Networks of this package, by the module that registers them.
+_SHIPPED = {"mrmp": "sklearn_mrmp._network.mrmp"}
+_registered = {}
+
+
+def register(architecture):
+    """Make an architecture known by its name."""
+    _registered[architecture.name] = architecture
+    return architecture
+
+
+def find_architecture(name):
+    """Return a registered architecture; KeyError if there is none of that name."""
+    if name not in _registered and name in _SHIPPED:
+        import_module(_SHIPPED[name])
+    return _registered[name]
+
+
+def relation_tensors(relations):
+    """Adjacencies of relations, sparse arrays by name, as sparse float32 tensors (L, L)."""
+    tensors = {}
+    for name, adjacency in relations.items():
+        coo = adjacency.tocoo()
+        places = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+        weights = torch.from_numpy(coo.data.astype(np.float32))
+        tensors[name] = torch.sparse_coo_tensor(
+            places, weights, coo.shape, check_invariants=False
+        ).coalesce()
+    return tensors

@@ -1,0 +1,73 @@
+"""How a network is trained: the parameters, and what ``"auto"`` means for given rows.
+
+Knows `Settings`; no torch.
+"""
+
+from dataclasses import dataclass, replace
+
+from sklearn_mrmp._settings import Settings
+
+# "auto": about this many steps, but each row is seen this often at least and at most.
+_AUTO_STEPS = 2_500
+_AUTO_EPOCHS = (12, 30)
+# "auto": about this many tokens of a row are left, and the rate is within these bounds.
+_AUTO_TOKENS_LEFT = 16
+_AUTO_FEATURE_DROPOUT = (0.1, 0.5)
+
+# Schedules whose last epochs, at low learning rates, are the best.
+_END_LOW = ("onecycle", "cosine")
+# Epochs without improvement before stopping, unless a number is given.
+_PATIENCE = 10
+
+
+@dataclass(frozen=True)
+class TrainingSettings(Settings):
+    """Parameters of training; the weights depend on all of them."""
+
+    feature_dropout: float | str = "auto"
+    max_epochs: int | str = "auto"
+    batch_size: int = 32
+    lr: float = 2e-3
+    weight_decay: float = 0.0
+    lr_schedule: str = "onecycle"
+    early_stopping: bool | int | str = "auto"
+    device: str = "auto"
+
+    def resolved(self, rows):
+        """Replace ``"auto"`` by what suits the training rows.
+
+        Parameters
+        ----------
+        rows : TokenRows
+            Training rows.
+
+        Returns
+        -------
+        settings : TrainingSettings
+            With numbers for `max_epochs` and `feature_dropout`.
+        """
+        n_epochs, rate = self.max_epochs, self.feature_dropout
+        if n_epochs == "auto":
+            fewest, most = _AUTO_EPOCHS
+            n_epochs = round(_AUTO_STEPS * self.batch_size / max(len(rows), 1))
+            n_epochs = min(max(n_epochs, fewest), most)
+        if rate == "auto":
+            lowest, highest = _AUTO_FEATURE_DROPOUT
+            mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
+            rate = float(min(max(1.0 - _AUTO_TOKENS_LEFT / mean_length, lowest), highest))
+        return replace(self, max_epochs=n_epochs, feature_dropout=rate)
+
+    @property
+    def patience(self):
+        """Epochs without a better validation loss before training stops; None never stops it."""
+        stops = self.early_stopping
+        if stops == "auto":
+            stops = self.lr_schedule not in _END_LOW
+        if not stops:
+            return None
+        return _PATIENCE if stops is True else int(stops)
+
+    @property
+    def keeps_best(self):
+        """Whether a training that is stopped returns to its best weights."""
+        return bool(self.early_stopping)

@@ -1,0 +1,182 @@
+"""The network as a voter: trained members, and how they are trained for a split.
+
+Knows training, shortlists and the face of voters; nothing of targets or decisions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._network.batches import TokenDataset
+from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
+from sklearn_mrmp._voters.choice import NETWORK
+from sklearn_mrmp._voters.shortlist import training_shortlist
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkVoter:
+    """Trained networks, whose logits are averaged.
+
+    Attributes
+    ----------
+    members : list of TrainedNetwork
+        At least one that was trained for a whole epoch, if `has_learned`.
+    interrupted : bool
+        Whether the user stopped a training.
+    """
+
+    decodes_candidates = True
+
+    members: list
+    interrupted: bool = False
+
+    @property
+    def nets(self):
+        """The skorch nets."""
+        return [member.net for member in self.members]
+
+    @property
+    def has_learned(self):
+        """Whether it was trained for a whole epoch."""
+        return bool(self.members) and self.members[-1].net.n_epochs_done > 0
+
+    def finished(self):
+        """Return the same without the memory of how the run ended."""
+        return NetworkVoter([replace(member, interrupted=False) for member in self.members])
+
+    @staticmethod
+    def joined(voters):
+        """Return one voter with the members of several."""
+        return NetworkVoter([member for voter in voters for member in voter.members])
+
+    def logits(self, rows, candidates=None):
+        """Mean logits of the members for all labels, or for each row's candidates."""
+        first, *others = self.nets
+        total = first.label_logits(rows.tokens, candidates)
+        for net in others:
+            total += net.label_logits(rows.tokens, candidates)
+        return total / np.float32(len(self.members))
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTrainer:
+    """Trains the networks of a split.
+
+    Attributes
+    ----------
+    recipe : NetworkRecipe
+        What to train, and how.
+    learn_graph : callable
+        Label graph, or None, of the labels of training rows.
+    seed : int
+        Seed of the first member; the others count on from it.
+    n_members : int
+        Networks, trained from different seeds.
+    checkpoints : CheckpointRun
+        Gives each training a checkpoint of its own.
+    stage : str
+        Names the checkpoints.
+    scorer : Voter or None
+        Names candidates of training rows.
+    n_candidates : int or None
+        How many; None decodes every label.
+    """
+
+    decodes_candidates = True
+
+    recipe: NetworkRecipe
+    learn_graph: Callable
+    seed: int
+    n_members: int
+    checkpoints: CheckpointRun
+    stage: str = "train"
+    scorer: object = None
+    n_candidates: int | None = None
+
+    def for_split(self, number, n_splits, ensemble):
+        """Return the trainer of a split, with the ensemble that names its candidates."""
+        stage = "train" if n_splits == 1 else f"fold-{number}"
+        return replace(
+            self,
+            stage=stage,
+            seed=self.seed + number * self.n_members,
+            scorer=ensemble.voters.get("linear"),
+            n_candidates=ensemble.n_candidates,
+        )
+
+    def alone(self):
+        """Return a trainer for a process of its own: no bar that others would write into."""
+        run = replace(self.recipe.run, progress_bar=False)
+        return replace(self, recipe=replace(self.recipe, run=run))
+
+    def fit(self, rows, Y, rows_valid, Y_valid):
+        """Train the members; what an interrupted one had learned is kept."""
+        train, valid = self._dataset(rows, Y), self._dataset(rows_valid, Y_valid)
+        graph, members = self.learn_graph(Y), []
+        for member in range(self.n_members):
+            trained = self._train(rows.encoder, train, valid, graph, member)
+            if trained.interrupted and members and not trained.net.n_epochs_done:
+                return NetworkVoter(members, interrupted=True)  # the members before it will do
+            members.append(trained)
+            if trained.interrupted:
+                break
+        return NetworkVoter(members, interrupted=members[-1].interrupted)
+
+    def refit(self, ensemble, rows, Y):
+        """Train every member anew on all rows, for the number of epochs that was best for it.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+            With the members trained before; its other voters are fitted on all rows.
+        rows : EncodedRows
+            All rows.
+        Y : csr_array
+            Their labels.
+
+        Returns
+        -------
+        voter : NetworkVoter
+            A new one.
+        """
+        trainer = replace(self.for_split(0, 1, ensemble), stage="refit")
+        dataset, graph, members = trainer._dataset(rows, Y), self.learn_graph(Y), []
+        for member, before in enumerate(ensemble.voters[NETWORK].members):
+            # A schedule that was trained to its end is the whole schedule of more rows, too.
+            n_stop = before.best_epoch if before.returned_to_best else None
+            members.append(trainer._train(rows.encoder, dataset, None, graph, member, n_stop))
+            if members[-1].interrupted:
+                break
+        return NetworkVoter(members, interrupted=members[-1].interrupted)
+
+    def _dataset(self, rows, Y):
+        shortlist = None
+        if self.n_candidates is not None:
+            shortlist = training_shortlist(self.scorer, rows, Y, self.n_candidates)
+        return TokenDataset(rows.tokens, Y, shortlist)
+
+    def _train(self, encoder, train, valid, graph, member, n_stop=None):
+        name = self.stage if member == 0 else f"{self.stage}-{member}"
+        return train_network(
+            self.recipe,
+            encoder,
+            train,
+            valid,
+            graph,
+            n_stop=n_stop,
+            seed=(self.seed + member) % np.iinfo(np.int32).max,
+            checkpoint=self.checkpoints.stage(name),
+        )
+
+
+def _complete(voter):
+    """Check, in a model file, that there are networks."""
+    members = voter.members
+    require(isinstance(members, list) and len(members) > 0, "networks")
+    require(all(isinstance(member, TrainedNetwork) for member in members), "networks")
+
+
+NetworkVoter._model_part = Part(complete=_complete)

@@ -1,0 +1,3 @@
+"""The version of the package. Leaf module."""
+
+__version__ = "0.1.0"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
 from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
+from sklearn_mrmp._numerics.labels import check_label_matrix
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,6 @@ def check_labels_and_scores(Y_true, Y_score):
 
 def check_labels(Y, name):
     """Return a dense or sparse 0/1 matrix as a dense, C-contiguous bool array."""
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if Y.ndim != 2:
-        raise ValueError(f"{name} must be a matrix (n_samples, n_labels), got shape {Y.shape}.")
-    if Y.dtype != bool:
-        if not ((Y == 0) | (Y == 1)).all():
-            raise ValueError(f"{name} must hold only 0 and 1.")
-        Y = Y == 1
-    return np.ascontiguousarray(Y)
+    Y = check_label_matrix(Y, name)
+    Y = Y.toarray() if sp.issparse(Y) else Y
+    return np.ascontiguousarray(Y, dtype=bool)

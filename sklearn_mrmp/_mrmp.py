@@ -5,17 +5,19 @@ module of its own; this one puts them together.
 """
 
 import warnings
+from numbers import Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import BaseMultilabelClassifier
+from sklearn_mrmp._base import BaseMultilabelClassifier, TunedDecisionsMixin
 from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import (
-    decide,
+    DECISION_ENTRIES,
+    OperatingPoints,
     dense_part,
     rows_to_tune_on,
-    tune_operating_points,
 )
 from sklearn_mrmp._ensemble.cross_fitting import cross_fit
 from sklearn_mrmp._ensemble.fitting import ModelFitting, best_epoch, n_epochs_done
@@ -24,13 +26,12 @@ from sklearn_mrmp._ensemble.splits import check_held_out, fold_rows, split_rows
 from sklearn_mrmp._graph.resolve import resolve_relations
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network.interrupt import inside_search
-from sklearn_mrmp._network.memory import DECISION_ENTRIES
 from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
 from sklearn_mrmp._sklearn_compat import _fit_context
 from sklearn_mrmp._text import is_token_sequence
 
 
-class MrMPClassifier(BaseMultilabelClassifier):
+class MrMPClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     """Multi-label classifier with Multi-relation Message Passing between labels.
 
     Labels that attract each other (pulling) and labels that avoid each other (pushing) form a
@@ -479,13 +480,18 @@ class MrMPClassifier(BaseMultilabelClassifier):
         if self._target_encoding.kind != "multilabel":
             return  # classes of a vector target exclude each other: the largest wins
         Y, Y_others = Y.toarray() > 0, dense_part(Y_others)
+        collected = CollectedLabelSets.of(Y, Y_others)
         if self.label_sets:
-            self._model.sets, P = LabelSetVote.fit(Y, P, Y_others, forget_held_out=forget_held_out)
-        self.decision_rules_, self.thresholds_ = tune_operating_points(
-            Y, P, Y_others, find_similar()
-        )
+            self._model.sets, P = LabelSetVote.fit(
+                Y, P, Y_others, forget_held_out=forget_held_out, collected=collected
+            )
+        points = OperatingPoints.tune(Y, P, Y_others, similar=find_similar(), collected=collected)
+        self.thresholds_, self.decision_rules_ = points.thresholds, points.rules
 
     @property
+    def _points(self):
+        return OperatingPoints(self.decision_rules_)
+
     def _tunes_on_all_rows(self):
         return self.cv is not None
 
@@ -509,9 +515,19 @@ class MrMPClassifier(BaseMultilabelClassifier):
         with torch_threads(self.n_threads):
             return self._model.probabilities(X)
 
-    def _decide_labels(self, P, X):
-        def find_similar():
-            with torch_threads(self.n_threads):
-                return self._model.similar_rows(X)
+    def _predict_labels(self, P, X):
+        decision = self.threshold if isinstance(self.threshold, Real) else self.decision
+        return self._predict_at(P, X, self.threshold, decision)
 
-        return decide(P, self.decision_rules_, self.threshold, self.decision, find_similar)
+    def _labels_at(self, P, X, metric, decision):
+        if self._points.needs_rows(metric, decision):
+            X = self._check_rows(X)
+        return self._predict_at(P, X, metric, decision)
+
+    def _predict_at(self, P, X, metric, decision):
+        """Label sets of checked rows; similar rows are looked for only if a rule wants them."""
+        similar = None
+        if self._points.needs_rows(metric, decision):
+            with torch_threads(self.n_threads):
+                similar = self._model.similar_rows(X)
+        return self._points.predict(P, metric, decision, similar)

@@ -4,11 +4,10 @@ import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
-from sklearn_mrmp._decisions.thresholds import METRICS
+from sklearn_mrmp._decisions.operating_points import DECISIONS
+from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._graph.learning import LabelGraph
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions
-
-DECISIONS = ("optimal", "threshold")
 
 CONSTRAINTS = {
     **{

@@ -275,7 +275,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         values, rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return sp.csr_array((values, (rows, columns)), (len(inputs), self.n_prototypes_))
 
-    def _decide_labels(self, P, X):
+    def _predict_labels(self, P, X):
         """Labels above the largest gap between scores; of equal gaps, the upper one."""
         ordered = -np.sort(-P, axis=1)
         gaps = ordered[:, :-1] - ordered[:, 1:]

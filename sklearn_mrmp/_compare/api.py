@@ -17,10 +17,10 @@ from sklearn.utils import check_consistent_length
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._compare.run import ComparisonRun, Protocol, run_one
 from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
-from sklearn_mrmp._decisions.thresholds import METRICS, check_labels, check_metrics
+from sklearn_mrmp._decisions.operating_points import DECISIONS
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
-
-DECISIONS = ("optimal", "threshold")
 
 
 @validate_params(

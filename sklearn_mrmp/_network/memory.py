@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sklearn_mrmp._decisions.operating_points import DECISION_ENTRIES
 from sklearn_mrmp.nn.dropout import table_size
 
 _FLOAT = 4  # bytes
@@ -26,8 +27,6 @@ _MASKS = 2
 _EMBEDDED = 6
 # Decisions are tuned on dense labels, one byte each, and need them about twice.
 _LABEL_COPIES = 2
-# They are tuned on at most this many of them.
-DECISION_ENTRIES = 2**25
 # Measured peaks are 0.8 to 1.0 of the estimate; what might fit is not refused.
 _AT_LEAST = 0.8
 

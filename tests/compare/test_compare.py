@@ -304,9 +304,10 @@ def test_each_run_has_a_process_of_its_own_with_its_own_memory(data):
 
             return np.full((len(X), self.n_labels_), 0.5)
 
-    estimators = {"large": Eater(300), "dead": Eater(die=True)}
+    estimators = {"large": Eater(300), "dead": Eater(die=True), "small": Eater(0)}
     result = compare_classifiers(estimators, *data, n_jobs=2, metrics="f1_micro")
-    assert 250 < result.runs[0].peak_memory - result.runs[0].base_memory < 400
+    large, _, small = (run.peak_memory for run in result.runs)
+    assert 250 < large - small < 400
     assert "TerminatedWorkerError" in result.errors["dead"]
 
 

@@ -1,7 +1,7 @@
 """Several classifiers on the same data, with the same decision rules, in one table.
 
-Knows how runs are distributed over processes and resumed; what a run does is `_compare_run`'s
-business, what the table looks like `_compare_report`'s.
+Knows how runs are distributed over processes and resumed; what a run does is the business of
+`_compare.run`, what the table looks like that of `_compare.report`.
 """
 
 import os
@@ -11,6 +11,11 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+
+# Vendored by joblib and none of its public names, but nothing public keeps what is promised here.
+# The standard library's spawned processes import `__main__` again, which a script without a main
+# guard does not survive, and cannot unpickle classes of a notebook; joblib's own pool keeps its
+# processes, and their peak memory would be that of all runs before.
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
 

@@ -14,7 +14,8 @@ from sklearn_mrmp._decisions.label_set_model import MAX_SETS, to_logits
 from sklearn_mrmp._decisions.rule import Rule
 from sklearn_mrmp._decisions.thresholds import best_global_cuts
 
-# Labels of a row that are looked at beyond the size of the largest set.
+# The expected F1 is computed for the likeliest labels of a row: as many as the largest set has, and
+# these more. The others have next to no probability, and the arrays grow with them.
 _SHORTLIST = 24
 
 # A row that hesitates between sets may get more labels than any of them has, up to this many.

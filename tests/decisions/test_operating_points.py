@@ -1,12 +1,15 @@
 """Operating points: tuned in one go, on arrays that are looked at once, and asked by name."""
 
+import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sklearn_mrmp
 from sklearn_mrmp import MrMPClassifier, TopKRule, fit_decision_rules
 from sklearn_mrmp._decisions import calibration, label_set_model, thresholds
 from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
@@ -148,6 +151,16 @@ def test_bad_input_is_refused_before_anything_is_fitted(data, change, message):
     arguments = dict(zip(("Y", "P", "Y_others"), data, strict=True)) | change
     with pytest.raises(ValueError, match=message):
         OperatingPoints.tune(**arguments)
+
+
+def test_deciding_loads_no_torch():
+    path = str(Path(sklearn_mrmp.__file__).parents[1])
+    code = (
+        f"import sys; sys.path.insert(0, {path!r})\n"
+        "import sklearn_mrmp._decisions.operating_points, sklearn_mrmp._decisions.responses\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @dataclass

@@ -21,6 +21,7 @@ from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule
 from sklearn_mrmp._decisions.label_set_rules import LabelSetRule
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.seen_rows import SeenRowRule
+from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.errors import ModelFileError
@@ -249,6 +250,18 @@ def test_displays_show_what_is_predicted(fitted, doubled):
     before = fitted.get_params()
     display = ThresholdDisplay.from_estimator(fitted, *doubled)
     assert display.rule_scores["accuracy"] == 1.0
+    assert fitted.get_params() == before
+
+
+def test_every_operating_point_can_be_asked_without_changing_the_classifier(fitted, doubled):
+    X, before = doubled[0][:40], fitted.get_params()
+    P = fitted.predict_proba(X)
+    for metric in METRICS:
+        for decision in ("optimal", "threshold"):
+            other = copy.copy(fitted).set_params(threshold=metric, decision=decision)
+            labels = fitted._labels_at(P, X, metric, decision)
+            np.testing.assert_array_equal(labels, other.predict(X).toarray() > 0)
+    np.testing.assert_array_equal(fitted._labels_at(P, X, "accuracy", 0.4), P >= 0.4)
     assert fitted.get_params() == before
 
 

@@ -1,11 +1,12 @@
 """The scikit-learn face shared by every classifier: validation and the target contract.
 
 A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`, which sees
-chunks of validated rows; it may override `_check_rows` and `_decide_labels`. Everything a caller
+chunks of validated rows; it may override `_check_rows` and `_predict_labels`. Everything a caller
 sees of targets and predictions is decided here and in `_targets`, once, so all classifiers agree.
+`TunedDecisionsMixin` is what comparisons and displays ask of classifiers that tune decisions.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +16,46 @@ from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, column_names
+
+
+class TunedDecisionsMixin(ABC):
+    """What a classifier that tunes its own decisions tells comparisons and displays.
+
+    After ``fit`` it also has ``thresholds_`` and ``decision_rules_``.
+    """
+
+    @abstractmethod
+    def _tunes_on_all_rows(self):
+        """Return whether decisions are tuned on out-of-fold probabilities of all rows.
+
+        A comparison gives such a classifier all training rows and lets it decide; from others it
+        sets rows aside, and tunes the decisions on these itself. May be asked before ``fit``.
+
+        Returns
+        -------
+        tunes_on_all_rows : bool
+        """
+
+    @abstractmethod
+    def _labels_at(self, P, X, metric, decision):
+        """Predict at any operating point, without changing the estimator.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_labels)
+            What the classifier says of the rows, such as its decisions were tuned on:
+            probabilities, as far as it has any.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, as a caller passes them to ``predict``: some rules look at them.
+        metric : str
+            What predictions are to maximise.
+        decision : str or float
+            How: a decision that was prepared in ``fit``, or a cut.
+
+        Returns
+        -------
+        predicted : bool ndarray of shape (n_samples, n_labels)
+        """
 
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
@@ -66,14 +107,14 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         return self._validate_input(X)
 
     def _encoded(self, X):
-        """Return checked rows as `_label_probabilities` and `_decide_labels` want them."""
+        """Return checked rows as `_label_probabilities` and `_predict_labels` want them."""
         return X
 
     @abstractmethod
     def _label_probabilities(self, rows):
         """Return the probability of each label, (n_rows, n_labels), for some encoded rows."""
 
-    def _decide_labels(self, P, rows):
+    def _predict_labels(self, P, rows):
         """0/1 decisions about encoded rows of probabilities `P`; dense or sparse."""
         return P >= 0.5
 
@@ -123,7 +164,7 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         P = self._label_probabilities(rows)
         if encoding.kind != "multilabel":
             return encoding.decode_scores(P)
-        return encoding.decode_labels(self._decide_labels(P, rows))
+        return encoding.decode_labels(self._predict_labels(P, rows))
 
     def score(self, X, y, sample_weight=None):
         """Accuracy; for a label matrix the share of rows whose labels are all right.
@@ -142,10 +183,6 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         score : float
         """
         return super().score(X, y, sample_weight)
-
-
-class TunedDecisionsMixin:
-    pass
 
 
 # What files hold of any classifier; classes and names of labels follow from the target encoding.

@@ -21,6 +21,7 @@ from sklearn_mrmp._base import (
     complete_classifier,
 )
 from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
 from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, make_splits, with_all_rows
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
@@ -185,12 +186,15 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             others = np.setdiff1d(np.arange(Y.shape[0]), fitted.numbers)
             others = Y[others] if len(others) else None
         Y_held_out, Y_others, P = fitted.Y.toarray() > 0, dense_part(others), fitted.P
-        label_sets = None
+        label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
         if settings.outcome.label_sets:
             label_sets, P = LabelSetVote.fit(
-                Y_held_out, P, Y_others, forget_held_out=given is not None
+                Y_held_out, P, Y_others, forget_held_out=given is not None, collected=collected
             )
-        return label_sets, OperatingPoints.tune(Y_held_out, P, Y_others, similar=fitted.similar)
+        points = OperatingPoints.tune(
+            Y_held_out, P, Y_others, similar=fitted.similar, collected=collected
+        )
+        return label_sets, points
 
     def _use_all_rows(self, settings, plan, fitted, rows, Y):
         """Let the held-out rows teach, too; decisions stay those tuned on them."""
@@ -294,7 +298,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         with torch_threads(self.get_params(deep=False).get("n_threads")):
             return self._ensemble.voters[name].logits(rows)
 
-    def _decide_labels(self, P, rows):
+    def _predict_labels(self, P, rows):
         outcome = OutcomeSettings.from_params(self.get_params(deep=False))
         return self._decided(P, rows, outcome.metric, outcome.decision)
 

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._numerics.labels import shown_values, values_beside_0_and_1, without_duplicates
 
 
 class LabelClasses(list):
@@ -136,20 +137,14 @@ def _target_kind(y):
         return "vector"
     if y.shape[1] == 0:
         raise ValueError("The label matrix has no columns; at least one label is needed.")
-    if sp.issparse(y):  # entries that are stored twice count twice
-        y = sp.csr_array(y, copy=True)
-        y.sum_duplicates()
-    values = np.unique(y.data) if sp.issparse(y) else np.unique(y)
-    kind = type_of_target(y)
-    if kind == "multilabel-indicator" and np.isin(values, [0, 1]).all():
+    y = without_duplicates(y) if sp.issparse(y) else y
+    if y.dtype != object and not values_beside_0_and_1(y).size:
         return "multilabel"
-    if values.size == 1 and values[0] == 1:  # type_of_target wants two values in a dense matrix
-        return "multilabel"
-    shown = ", ".join(str(value) for value in values[:5]) + (", …" if values.size > 5 else "")
+    shown = shown_values(np.unique(y.data if sp.issparse(y) else y))
     raise ValueError(
-        f"Unknown label type: a label matrix must hold only 0 and 1, but this {kind} target holds "
-        f"{shown}. Pass a 0/1 indicator matrix (for -1/1 labels: (y > 0).astype(int); for label "
-        "lists: sklearn.preprocessing.MultiLabelBinarizer)."
+        "Unknown label type: a label matrix must hold only 0 and 1, but this "
+        f"{type_of_target(y)} target holds {shown}. Pass a 0/1 indicator matrix (for -1/1 labels: "
+        "(y > 0).astype(int); for label lists: sklearn.preprocessing.MultiLabelBinarizer)."
     )
 
 

@@ -1,10 +1,9 @@
 """TunedDecisionClassifier: the best decisions for a metric around any multi-label classifier.
 
 The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shaped like it. Composes
-a classifier, scores rows it was not fitted on, and leaves the deciding to `_decision_rules`.
+a classifier, scores rows it was not fitted on, and leaves the deciding to `OperatingPoints`.
 """
 
-from copy import deepcopy
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -18,7 +17,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._decisions.choice import DECISIONS, fit_decision_rules
+from sklearn_mrmp._base import FITTED, TunedDecisionsMixin
+from sklearn_mrmp._decisions.choice import CANDIDATES
+from sklearn_mrmp._decisions.operating_points import DECISIONS, OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     RESPONSE_METHODS,
     choose_response_method,
@@ -29,6 +30,7 @@ from sklearn_mrmp._decisions.responses import (
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._model_files.part import Part, nothing
 from sklearn_mrmp._sklearn_compat import (
     HasMethods,
     Interval,
@@ -49,7 +51,9 @@ def _estimator_has(name):
     return check
 
 
-class TunedDecisionClassifier(ModelFileMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class TunedDecisionClassifier(
+    TunedDecisionsMixin, ModelFileMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """Any multi-label classifier, with the decisions that are best for a metric.
 
     The classifier's scores on rows it was not fitted on tell how to turn scores into label sets:
@@ -63,10 +67,12 @@ class TunedDecisionClassifier(ModelFileMixin, ClassifierMixin, MetaEstimatorMixi
         ``decision_function``.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
         What predictions are to maximise.
-    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"} or rule, \
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, rule or float, \
 default="optimal"
-        How: by the rule made for the metric, or by one of the others of `fit_decision_rules`, or
-        by a rule object such as ``TopKRule(3)``.
+        How: by the rule made for the metric, by one of the others of `fit_decision_rules`, or by
+        a rule object such as ``TopKRule(3)``. A number from 0 to 1 is a cut: labels whose score
+        reaches it are predicted, whatever the metric. ``"optimal"``, ``"threshold"`` and cuts are
+        there after every ``fit``; other rules have to be given before.
     cv : int, float, "prefit", cross-validation generator or iterable, default=None
         Which rows the decisions are tuned on:
 
@@ -97,7 +103,8 @@ default="optimal"
     decision_rules_ : dict of str to dict of str to rule
         The rules by decision and metric.
     best_score_ : float
-        The metric on the rows used for tuning, for the present `metric` and `decision`.
+        The metric on the rows used for tuning, for the present `metric` and `decision`; unknown
+        for a cut, which was not tuned.
     n_features_in_ : int
         Number of features, if `estimator` knows it.
     feature_names_in_ : ndarray of str
@@ -131,7 +138,11 @@ default="optimal"
             HasMethods(["fit", "decision_function"]),
         ],
         "metric": [StrOptions(set(METRICS))],
-        "decision": [StrOptions(set(DECISIONS)), HasMethods(["fit", "decide"])],
+        "decision": [
+            StrOptions(set(CANDIDATES)),
+            HasMethods(["fit", "decide"]),
+            Interval(Real, 0.0, 1.0, closed="both"),
+        ],
         "cv": [
             "cv_object",
             StrOptions({"prefit"}),
@@ -236,22 +247,15 @@ default="optimal"
         from_logits = (
             choose_response_method(self.estimator, self.response_method) == "decision_function"
         )
-        Y_valid = Y[tested].toarray() > 0
-        Y_train = Y[others] if others.size else None
-        self.decision_rules_ = {
-            decision: fit_decision_rules(
-                Y_valid, scores, Y_train=Y_train, decision=decision, from_logits=from_logits
-            )
-            for decision in {"threshold", "optimal", self._decision_name()} & set(DECISIONS)
-        }
-        if self._decision_name() not in DECISIONS:
-            rule = deepcopy(self.decision).fit(Y_valid, scores, Y_train)
-            self.decision_rules_[self._decision_name()] = dict.fromkeys(METRICS, rule)
-        cuts = self.decision_rules_["threshold"]
-        self.thresholds_ = {name: cuts[name].threshold for name in METRICS}
-
-    def _decision_name(self):
-        return self.decision if isinstance(self.decision, str) else repr(self.decision)
+        wanted = () if isinstance(self.decision, Real) else (self.decision,)
+        points = OperatingPoints.tune(
+            Y[tested],
+            scores,
+            Y[others] if others.size else None,
+            decisions=(*DECISIONS, *(name for name in wanted if name not in DECISIONS)),
+            from_logits=from_logits,
+        )
+        self.thresholds_, self.decision_rules_ = points.thresholds, points.rules
 
     def _fit_final(self, X, y, routed, train_positions):
         """Fit `estimator_` on all rows, on those of the only split, or take the fitted one."""
@@ -278,28 +282,26 @@ default="optimal"
     @property
     def best_score_(self):
         """The metric on the rows used for tuning."""
-        return self._rule().validation_score
+        if isinstance(self.decision, Real):
+            raise AttributeError(
+                f"decision={self.decision!r} is a cut that was not tuned, so there is no "
+                f"best_score_; there is one for {', '.join(map(repr, self.decision_rules_))}."
+            )
+        return self._points.rule(self.metric, self.decision).validation_score
 
     @property
+    def _points(self):
+        return OperatingPoints(self.decision_rules_)
+
     def _tunes_on_all_rows(self):
-        """Whether `compare_classifiers` can leave the decisions to this object."""
         if self._is_prefit() or (isinstance(self.cv, Real) and not isinstance(self.cv, Integral)):
             return False
+        # comparisons ask for probabilities; cuts of margins would be of no use for them
         method = choose_response_method(self.estimator, self.response_method)
         return method == "predict_proba"
 
-    def _rule(self):
-        name = self._decision_name()
-        if self.metric not in METRICS:
-            raise ValueError(
-                f"Unknown metric {self.metric!r}; the known ones are {', '.join(METRICS)}."
-            )
-        if name not in self.decision_rules_:
-            raise ValueError(
-                f"decision={name} was not prepared in fit, only "
-                f"{', '.join(sorted(self.decision_rules_))}; fit again with it."
-            )
-        return self.decision_rules_[name][self.metric]
+    def _labels_at(self, P, X, metric, decision):
+        return self._points.predict(P, metric, decision)
 
     def predict(self, X):
         """Predict label sets, as is best for `metric`.
@@ -317,12 +319,12 @@ default="optimal"
         check_is_fitted(self, "estimator_")
         if self._target_encoding.kind != "multilabel":
             return self.estimator_.predict(X)
-        encoding, rule = self._target_encoding, self._rule()
+        encoding, points = self._target_encoding, self._points
         method = choose_response_method(self.estimator_, self.response_method)
 
         def predict(rows):
             scores = label_scores(self.estimator_, rows, encoding.n_labels, method)
-            return encoding.decode_labels(rule.decide(scores))
+            return encoding.decode_labels(points.predict(scores, self.metric, self.decision))
 
         return predict_in_chunks(predict, X, encoding.n_labels)
 
@@ -405,3 +407,15 @@ def _check_prefit(estimator):
         check_is_fitted(estimator)
     except NotFittedError as error:
         raise NotFittedError("cv='prefit' needs an estimator that is fitted.") from error
+
+
+TunedDecisionClassifier._model_part = Part(
+    {
+        **FITTED,
+        "label_names_": "ndarray",
+        "estimator_": "any",
+        "thresholds_": "dict?",
+        "decision_rules_": "dict?",
+    },
+    fit_only={"cv": nothing, "random_state": nothing},
+)

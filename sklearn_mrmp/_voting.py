@@ -20,8 +20,8 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
 )
-from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
 from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
 from sklearn_mrmp._sklearn_compat import (
     Interval,
     StrOptions,

@@ -151,6 +151,57 @@ def test_rule_objects_are_fitted_and_used():
     assert "TopKRule(k=2" in repr(clone(clf).set_params(decision=TopKRule(2)))
 
 
+class EverythingRule:
+    """A rule of a user: no base class, no metric, no validation score."""
+
+    def fit(self, Y_valid, P_valid, Y_train=None):
+        assert Y_valid.shape == P_valid.shape
+        self.n_labels_ = Y_valid.shape[1]
+        return self
+
+    def decide(self, P):
+        return np.ones((len(P), self.n_labels_))
+
+
+@pytest.mark.parametrize("cv", [3, 0.4])
+def test_rules_of_users_need_only_fit_and_decide(cv):
+    rule = EverythingRule()
+    clf = TunedDecisionClassifier(LR, decision=rule, cv=cv, random_state=0).fit(X, Y)
+    assert not hasattr(rule, "n_labels_")
+    predicted = clf.predict(X)
+    assert predicted.dtype == Y.dtype
+    assert predicted.all()
+
+
+@pytest.mark.parametrize("cut", [0, 0.3, np.float32(0.5), 1.0])
+def test_a_number_is_a_cut_that_can_be_changed_without_fitting_again(cut):
+    clf = TunedDecisionClassifier(LR, decision=cut, cv=3, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(clf.predict(X), LR.fit(X, Y).predict_proba(X) >= cut)
+    assert set(clf.decision_rules_) == {"optimal", "threshold"}
+    np.testing.assert_array_equal(
+        clf.set_params(decision=0.7).predict(X), clf.predict_proba(X) >= 0.7
+    )
+    assert not hasattr(clf, "best_score_")
+    assert clf.set_params(decision="optimal").best_score_ > 0
+
+
+def test_cuts_outside_of_0_and_1_are_refused():
+    with pytest.raises(ValueError, match="'decision' parameter"):
+        TunedDecisionClassifier(LR, decision=1.5).fit(X, Y)
+
+
+@pytest.mark.parametrize("decision", ["optimal", "threshold", 0.4])
+def test_every_operating_point_can_be_asked_without_changing_the_classifier(decision):
+    clf = TunedDecisionClassifier(LR, cv=3, random_state=0).fit(X, Y)
+    before = clf.get_params()
+    P = clf.predict_proba(X)
+    asked = {metric: clf._labels_at(P, X, metric, decision) for metric in METRICS}
+    assert clf.get_params() == before
+    for metric, labels in asked.items():
+        clf.set_params(metric=metric, decision=decision)
+        np.testing.assert_array_equal(clf.predict(X), labels)
+
+
 def test_decision_that_was_not_prepared_is_refused():
     clf = TunedDecisionClassifier(LR, cv=3).fit(X, Y).set_params(decision="top_k")
     with pytest.raises(ValueError, match="not prepared in fit, only optimal, threshold"):

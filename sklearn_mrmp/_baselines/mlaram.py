@@ -18,10 +18,10 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
 )
-from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
 
@@ -281,7 +281,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         values, rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return sp.csr_array((values, (rows, columns)), (len(inputs), self.n_prototypes_))
 
-    def _decide_labels(self, P, X):
+    def _predict_labels(self, P, X):
         """Labels above the largest gap between scores; of equal gaps, the upper one."""
         ordered = -np.sort(-P, axis=1)
         gaps = ordered[:, :-1] - ordered[:, 1:]

@@ -18,9 +18,9 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
 )
-from sklearn_mrmp._model_files.part import Part, is_matrix, require
 from sklearn_mrmp._baselines import sparse_neighbors
 from sklearn_mrmp._host.fork import openmp_after_fork
+from sklearn_mrmp._model_files.part import Part, is_matrix, require
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
 
 _METRIC_NAMES = set().union(*VALID_METRICS.values()) - {"precomputed"}

@@ -17,8 +17,8 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
 )
-from sklearn_mrmp._model_files.part import Part, learned_part
 from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._model_files.part import Part, learned_part
 
 
 class ConstantTolerantLogisticRegression(LogisticRegression):

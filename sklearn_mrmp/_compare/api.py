@@ -1,7 +1,7 @@
 """Several classifiers on the same data, with the same decision rules, in one table.
 
-Knows how runs are distributed over processes and resumed; what a run does is `_compare_run`'s
-business, what the table looks like `_compare_report`'s.
+Knows how runs are distributed over processes and resumed; what a run does is the business of
+`_compare.run`, what the table looks like that of `_compare.report`.
 """
 
 import os
@@ -11,16 +11,21 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+
+# Vendored by joblib and none of its public names, but nothing public keeps what is promised here.
+# The standard library's spawned processes import `__main__` again, which a script without a main
+# guard does not survive, and cannot unpickle classes of a notebook; joblib's own pool keeps its
+# processes, and their peak memory would be that of all runs before.
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
 
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._compare.run import ComparisonRun, Protocol, run_one
 from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
-from sklearn_mrmp._decisions.thresholds import METRICS, check_metrics
+from sklearn_mrmp._decisions.operating_points import DECISIONS
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
-
-DECISIONS = ("optimal", "threshold")
 
 
 @validate_params(
@@ -187,19 +192,20 @@ def _check_seeds(seeds):
 
 
 def _check_data(X_train, Y_train, X_test, Y_test):
-    Y_train, Y_test = (Y.toarray() if sp.issparse(Y) else np.asarray(Y) for Y in (Y_train, Y_test))
-    if Y_train.ndim != 2 or Y_test.ndim != 2 or Y_train.shape[1] != Y_test.shape[1]:
+    shapes = np.shape(Y_train), np.shape(Y_test)
+    if any(len(shape) != 2 for shape in shapes) or shapes[0][1] != shapes[1][1]:
         raise ValueError(
             "Y_train and Y_test must be label matrices with the same labels, got the shapes "
-            f"{Y_train.shape} and {Y_test.shape}."
+            f"{shapes[0]} and {shapes[1]}."
         )
-    for Y in (Y_train, Y_test):
-        if not np.isin(Y, (0, 1)).all():
-            raise ValueError("Y_train and Y_test must hold only 0 and 1.")
+    Y_train, Y_test = (
+        check_labels(Y, name).astype(np.int32)
+        for Y, name in ((Y_train, "Y_train"), (Y_test, "Y_test"))
+    )
     check_consistent_length(X_train, Y_train)
     check_consistent_length(X_test, Y_test)
     X_train, X_test = (X.tocsr() if sp.issparse(X) else X for X in (X_train, X_test))
-    return X_train, Y_train.astype(np.int32), X_test, Y_test.astype(np.int32)
+    return X_train, Y_train, X_test, Y_test
 
 
 def _run_all(protocol, jobs, n_jobs, isolate):

@@ -1,7 +1,8 @@
 """One run of a comparison: fit a classifier, tune its decisions, score and measure it.
 
 Runs inside a worker process of its own, so that its memory can be told from that of others. Knows
-scikit-learn's estimator interface and the decision rules, and no particular classifier.
+scikit-learn's estimator interface, operating points and what `TunedDecisionsMixin` promises, and no
+particular classifier.
 """
 
 import sys
@@ -9,17 +10,23 @@ import time
 import traceback
 import warnings
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.responses import choose_response_method, decided_by_rule, label_scores
+from sklearn_mrmp._base import TunedDecisionsMixin
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
+from sklearn_mrmp._decisions.responses import (
+    choose_response_method,
+    label_scores,
+    last_step,
+    rows_of_last_step,
+)
 from sklearn_mrmp._sklearn_compat import _safe_indexing
 
 
@@ -40,8 +47,6 @@ class ComparisonRun:
     peak_memory : float
         Largest resident memory of the process in MB, interpreter, libraries and data included;
         NaN when the run had no process of its own.
-    base_memory : float
-        The same just before fitting.
     error : str or None
         Type and message of the exception that ended the run.
     warnings : list of str
@@ -58,7 +63,6 @@ class ComparisonRun:
     fit_time: float = np.nan
     predict_time: float = np.nan
     peak_memory: float = np.nan
-    base_memory: float = np.nan
     error: str | None = None
     warnings: list = field(default_factory=list)
     key: str = ""
@@ -115,7 +119,6 @@ def _describe_error(error):
 
 def _measure(protocol, estimator, seed):
     estimator = set_random_states(clone(estimator), seed)
-    base_memory = peak_memory() if protocol.measure_memory else np.nan
     start = time.perf_counter()
     estimator, held_out = _fit(protocol, estimator, seed)
     fit_time = time.perf_counter() - start
@@ -124,25 +127,17 @@ def _measure(protocol, estimator, seed):
     P_test = label_probabilities(estimator, protocol.X_test, n_labels)
     predict_time = time.perf_counter() - start
     peak = peak_memory() if protocol.measure_memory else np.nan
-    if held_out is None:
-        rules = _last_step(estimator).decision_rules_
-    else:
-        rules = _tuned_rules(protocol, estimator, *held_out)
     return {
-        "scores": {
-            name: _scores(protocol, estimator, name, rules[name], P_test)
-            for name in protocol.decisions
-        },
+        "scores": _scores(protocol, _predictor(protocol, estimator, held_out, P_test)),
         "fit_time": fit_time,
         "predict_time": predict_time,
         "peak_memory": peak,
-        "base_memory": base_memory,
     }
 
 
 def _fit(protocol, estimator, seed):
     """Fit, and return the rows that were set aside: none of those for who tunes on all rows."""
-    if tunes_on_all_rows(_last_step(estimator)):
+    if tunes_on_all_rows(last_step(estimator)):
         return estimator.fit(protocol.X_train, protocol.Y_train), None
     fit_rows, valid_rows = protocol.split(seed)
     X_fit, X_valid = (_safe_indexing(protocol.X_train, rows) for rows in (fit_rows, valid_rows))
@@ -150,23 +145,29 @@ def _fit(protocol, estimator, seed):
     return fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid), (Y_fit, X_valid, Y_valid)
 
 
-def _last_step(estimator):
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
-
-
 def tunes_on_all_rows(classifier):
     """Whether a classifier tunes its decisions itself, on out-of-fold scores of all rows."""
-    return getattr(classifier, "_tunes_on_all_rows", False)
+    return isinstance(classifier, TunedDecisionsMixin) and classifier._tunes_on_all_rows()
 
 
-def _tuned_rules(protocol, estimator, Y_fit, X_valid, Y_valid):
-    P_valid = label_probabilities(estimator, X_valid, Y_fit.shape[1])
-    return {
-        decision: fit_decision_rules(
-            Y_valid, P_valid, Y_train=Y_fit, decision=decision, metrics=protocol.metrics
-        )
-        for decision in protocol.decisions
-    }
+def _predictor(protocol, estimator, held_out, P_test):
+    """Return what predicts the test rows at an operating point, (metric, decision) -> labels.
+
+    Decisions are tuned on the rows that were set aside; a classifier for which there are none has
+    tuned its own, and may want to see the rows.
+    """
+    if held_out is None:
+        classifier, X_test = last_step(estimator), rows_of_last_step(estimator, protocol.X_test)
+        return partial(classifier._labels_at, P_test, X_test)
+    Y_fit, X_valid, Y_valid = held_out
+    points = OperatingPoints.tune(
+        Y_valid,
+        label_probabilities(estimator, X_valid, Y_fit.shape[1]),
+        Y_fit,
+        decisions=protocol.decisions,
+        metrics=protocol.metrics,
+    )
+    return partial(points.predict, P_test)
 
 
 def set_random_states(estimator, seed):
@@ -181,7 +182,7 @@ def set_random_states(estimator, seed):
 
 def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
     """Fit; hand the validation rows to a classifier that would otherwise split off its own."""
-    last = _last_step(estimator)
+    last = last_step(estimator)
     if not has_fit_parameter(last, "X_val"):
         return estimator.fit(X, Y)
     if last is estimator:
@@ -203,14 +204,15 @@ def label_probabilities(estimator, X, n_labels):
     return scores if method == "predict_proba" else expit(scores)
 
 
-def _scores(protocol, estimator, decision, rules, P_test):
-    """Test scores of the rules of one decision, each tuned for its metric."""
-    scores = {}
-    for metric in protocol.metrics:
-        given = P_test, protocol.X_test, metric, decision
-        Y_pred = decided_by_rule(estimator, rules[metric], *given)
-        scores[metric] = score(protocol.Y_test, Y_pred.astype(np.int32), metric)
-    return scores
+def _scores(protocol, predict):
+    """Test scores by decision and metric, each at the operating point tuned for it."""
+    return {
+        decision: {
+            metric: score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
+            for metric in protocol.metrics
+        }
+        for decision in protocol.decisions
+    }
 
 
 def score(Y_true, Y_pred, metric):

@@ -111,5 +111,5 @@ def _parse(line):
     expected = set(ComparisonRun.__dataclass_fields__)
     if not isinstance(record, dict) or set(record) != expected:
         return None
-    numbers = ("fit_time", "predict_time", "peak_memory", "base_memory")
+    numbers = ("fit_time", "predict_time", "peak_memory")
     return record | {name: np.nan for name in numbers if record[name] is None}

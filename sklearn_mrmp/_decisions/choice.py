@@ -1,9 +1,11 @@
-"""From probabilities to label sets: the rule that is best for each metric, fitted in one call.
+"""Which rules may serve which metric, and which of them does, on validation rows.
 
-The rules live in `_threshold_rules`, `_expected_cut_rules`, `_expected_f1_rule`, `_label_set_rule`
-and `_seen_rows`; this module knows which of them serves which metric, and nothing of any
+`CANDIDATES` names the rules by decision and metric; the rules themselves live in `cut_rules`,
+`expected_cut_rules`, `expected_f1_rule`, `label_set_rules` and `seen_rows`. Knows nothing of any
 classifier.
 """
+
+from dataclasses import fields
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from sklearn_mrmp._decisions.label_set_rules import (
 )
 from sklearn_mrmp._decisions.seen_rows import SeenRowRule
 from sklearn_mrmp._decisions.sweep import METRICS
-from sklearn_mrmp._decisions.thresholds import check_labels, check_labels_and_scores, check_metrics
+from sklearn_mrmp._decisions.thresholds import check_metrics
+from sklearn_mrmp._decisions.validation_rows import ValidationRows
 
 # The candidates for each metric; a later one is kept when it clearly wins on validation rows.
 _OPTIMAL = {
@@ -34,22 +37,13 @@ _LABEL_SETS = {
     "f1_macro": (LabelSetMarginalRule,),
 }
 
-DECISIONS = {
+CANDIDATES = {
     "optimal": _OPTIMAL,
     "label_sets": _LABEL_SETS,
     "threshold": dict.fromkeys(METRICS, (GlobalThresholdRule,)),
     "top_k": dict.fromkeys(METRICS, (TopKRule,)),
     "at_least_one": dict.fromkeys(METRICS, (AtLeastOneRule,)),
 }
-
-_NEED_LOGITS = (
-    ExpectedF1Rule,
-    LabelSetF1Rule,
-    LabelSetMarginalRule,
-    LabelSetRule,
-    MacroF1Rule,
-    MicroF1Rule,
-)
 
 
 def fit_decision_rules(
@@ -108,55 +102,61 @@ def fit_decision_rules(
     array([[1, 1, 0]])
     """
     metrics = check_metrics(metrics)
-    if decision not in DECISIONS:
+    check_decision(decision)
+    rows = ValidationRows.check(Y_valid, P_valid, Y_train, from_logits=from_logits)
+    return best_rules(rows, decision, metrics)
+
+
+def check_decision(decision):
+    """Raise ValueError for the name of a decision that there is none of."""
+    if decision not in CANDIDATES:
         raise ValueError(
-            f"Unknown decision {decision!r}; the known ones are {', '.join(DECISIONS)}."
+            f"Unknown decision {decision!r}; the known ones are {', '.join(CANDIDATES)}."
         )
-    Y, P = check_labels_and_scores(Y_valid, P_valid)
-    Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
-    return {
-        name: _best_rule(DECISIONS[decision][name], name, from_logits, (Y, P, Y_train))[0]
-        for name in metrics
-    }
 
 
-def fit_accuracy_rule(Y, P, Y_train, similar):
-    """Fit the optimal rule for subset accuracy where rows similar to the validation rows are known.
+def best_rules(rows, decision, metrics):
+    """Fit the rule of each metric on rows that were checked before.
 
     Parameters
     ----------
-    Y : bool ndarray of shape (n_valid, n_labels)
-        Labels of the validation rows.
-    P : ndarray of shape (n_valid, n_labels)
-        Their probabilities.
-    Y_train : bool ndarray of shape (n_train, n_labels) or None
-        Labels of the other training rows.
-    similar : SimilarRows
-        Training rows similar to the validation rows.
+    rows : ValidationRows
+        The rows. Where they know similar ones, a rule may look at these when it decides.
+    decision : str
+        Which set of rules, a key of `CANDIDATES`.
+    metrics : sequence of str
+        Names of the metrics.
 
     Returns
     -------
-    rule : SeenRowRule, whose ``decide(P, similar)`` wants similar rows, or one without that need
+    rules : dict of str to rule
+        By metric.
     """
-    rule, decided = _best_rule(_OPTIMAL["accuracy"], "accuracy", False, (Y, P, Y_train))
-    decided = rule.decide(P) if decided is None else decided
-    return SeenRowRule.around(rule, decided, Y, P, similar)
+    rules = {}
+    for metric in metrics:
+        rules[metric], decided = _best_rule(CANDIDATES[decision][metric], metric, rows)
+        if rows.similar is not None and decision == "optimal" and metric == "accuracy":
+            rules[metric] = SeenRowRule.wrap_if_better(rules[metric], decided, rows)
+    return rules
 
 
-def _best_rule(candidates, metric, from_logits, data):
-    """Fit the candidates and keep the best; a later one has to win by a standard error.
+def _best_rule(candidates, metric, rows):
+    """Fit the candidates; return the best, and what it decides about rows it has not seen.
 
-    Returns the rule and, where it knows its validation rows, what it decides about them without
-    that knowledge.
+    A later candidate has to win by a standard error of the mean difference of two rules.
     """
     best = best_decided = None
-    margin = 0.25 / np.sqrt(len(data[0]))  # of the mean difference of two rules on these rows
+    margin = 0.25 / np.sqrt(len(rows.Y))
     for candidate in candidates:
-        options = {"from_logits": from_logits} if candidate in _NEED_LOGITS else {}
-        rule = candidate(metric=metric, **options)
-        decided = rule.fit_decide(*data) if hasattr(rule, "fit_decide") else None
-        if decided is None:
-            rule.fit(*data)
+        rule = _make_rule(candidate, metric, rows.from_logits)
+        decided = rule._fit_rows(rows)
         if best is None or rule.validation_score > best.validation_score + margin:
             best, best_decided = rule, decided
     return best, best_decided
+
+
+def _make_rule(candidate, metric, from_logits):
+    """Make a rule for a metric; tell it the kind of scores if it has to know."""
+    if any(field.name == "from_logits" for field in fields(candidate)):
+        return candidate(metric=metric, from_logits=from_logits)
+    return candidate(metric=metric)

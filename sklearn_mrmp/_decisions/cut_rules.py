@@ -1,20 +1,20 @@
 """Decision rules that cut scores: one threshold, one for each label, the top k, at least one.
 
-Each rule is a small picklable object: ``fit(Y_valid, P_valid)`` chooses its constants for a metric
-on validation rows, ``decide(P)`` turns scores into label sets. Knows numpy and `_thresholds`.
+Knows numpy and thresholds.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._decisions.per_label import SHRINKAGE
-from sklearn_mrmp._decisions.sweep import metric_value
-from sklearn_mrmp._decisions.thresholds import check_labels_and_scores, tune_thresholds
+from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
+from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.thresholds import best_global_cuts, check_shrinkage
+from sklearn_mrmp._model_files.part import NUMBER, Part
 
 
 @dataclass(eq=False)
-class GlobalThresholdRule:
+class GlobalThresholdRule(Rule):
     """Predict the labels whose score reaches one cut, the best one for a metric.
 
     Parameters
@@ -40,20 +40,19 @@ class GlobalThresholdRule:
 
     metric: str = "f1_micro"
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Find the cut; `Y_train` is not used."""
-        tuned = tune_thresholds(Y_valid, P_valid, metrics=self.metric)
-        self.threshold = tuned.thresholds[self.metric]
-        self.validation_score = tuned.scores[self.metric]
-        return self
+    def _choose(self, rows):
+        self.threshold = rows.global_cut(self.metric)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
         return np.asarray(P) >= self.threshold
 
 
+GlobalThresholdRule._model_part = Part({"threshold": NUMBER, "validation_score": NUMBER})
+
+
 @dataclass(eq=False)
-class LabelThresholdRule:
+class LabelThresholdRule(Rule):
     """Predict a label when its score reaches the label's own cut, shrunk to the global one.
 
     Parameters
@@ -81,26 +80,21 @@ class LabelThresholdRule:
     metric: str = "f1_macro"
     shrinkage: float = SHRINKAGE
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Find the cuts; `Y_train` is not used."""
-        tuned = tune_thresholds(
-            Y_valid,
-            P_valid,
-            metrics=self.metric,
-            strategy="per_label",
-            shrinkage=self.shrinkage,
-        )
-        self.thresholds = tuned.thresholds[self.metric]
-        self.validation_score = tuned.scores[self.metric]
-        return self
+    def _choose(self, rows):
+        check_shrinkage(self.shrinkage)
+        start = rows.global_cut(self.metric)
+        self.thresholds = tune_label_cuts(rows.Y, rows.P, self.metric, start, self.shrinkage)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
         return np.asarray(P) >= self.thresholds
 
 
+LabelThresholdRule._model_part = Part({"thresholds": "ndarray", "validation_score": NUMBER})
+
+
 @dataclass(eq=False)
-class TopKRule:
+class TopKRule(Rule):
     """Predict the k labels of highest score, in every row.
 
     Parameters
@@ -129,27 +123,26 @@ class TopKRule:
     k: int | None = None
     metric: str = "f1_micro"
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Choose k unless it is given; `Y_train` is not used."""
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        if self.k is None:
-            # ranks as scores: the best cut of the ranks is the best k
-            tuned = tune_thresholds(Y, 1.0 - falling_ranks(P), metrics=self.metric)
-            self.k_ = max(1, int(np.floor(1.0 - tuned.thresholds[self.metric])))
-        elif self.k < 1:
+    def _choose(self, rows):
+        if self.k is not None and self.k < 1:
             raise ValueError(f"k must be at least 1, got {self.k!r}.")
-        else:
-            self.k_ = self.k
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
+        self.k_ = self._best_k(rows) if self.k is None else self.k
+
+    def _best_k(self, rows):
+        # ranks as scores: the best cut of the ranks is the best k
+        cuts, _ = best_global_cuts(rows.Y, 1.0 - falling_ranks(rows.P), (self.metric,))
+        return max(1, int(np.floor(1.0 - cuts[self.metric])))
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
         return falling_ranks(np.asarray(P)) <= self.k_
 
 
+TopKRule._model_part = Part({"k_": "int?", "validation_score": "any?"})
+
+
 @dataclass(eq=False)
-class AtLeastOneRule:
+class AtLeastOneRule(Rule):
     """Predict the labels whose score reaches a cut, and in any case the best label of each row.
 
     Parameters
@@ -179,18 +172,15 @@ class AtLeastOneRule:
     threshold: float | None = None
     metric: str = "f1_micro"
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Find the cut unless it is given; `Y_train` is not used."""
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        self.threshold_ = self.threshold
-        if self.threshold is None:
-            # with the best label of each row on top of all scores, every cut predicts it
-            lifted = P.copy()
-            lifted[np.arange(len(P)), P.argmax(axis=1)] = P.max()
-            cut = tune_thresholds(Y, lifted, metrics=self.metric).thresholds[self.metric]
-            self.threshold_ = min(cut, float(P.max()))
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
+    def _choose(self, rows):
+        self.threshold_ = self._best_cut(rows) if self.threshold is None else self.threshold
+
+    def _best_cut(self, rows):
+        # with the best label of each row on top of all scores, every cut predicts it
+        lifted, highest = rows.P.copy(), rows.P.max()
+        lifted[np.arange(len(lifted)), rows.P.argmax(axis=1)] = highest
+        cuts, _ = best_global_cuts(rows.Y, lifted, (self.metric,))
+        return min(cuts[self.metric], float(highest))
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
@@ -198,6 +188,9 @@ class AtLeastOneRule:
         decided = self.threshold_ <= P
         decided[np.arange(len(P)), P.argmax(axis=1)] = True
         return decided
+
+
+AtLeastOneRule._model_part = Part({"threshold_": f"{NUMBER}?", "validation_score": "any?"})
 
 
 def falling_ranks(P):

@@ -3,43 +3,32 @@
 The labels of a few dozen rows are noisy; their probabilities, once calibrated, are less so, and
 tell the F1 to expect of every cut. `MicroF1Rule` draws labels towards them, the more the fewer
 there are; `MacroF1Rule`, where each label has few positive rows, takes the middle between the cut
-tuned on labels and the expected one. Knows numpy, scipy and the cuts of `_label_thresholds`.
+tuned on labels and the expected one. Knows numpy and the cuts of `per_label`.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 from sklearn.utils import gen_batches
 
-from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule, LabelThresholdRule
-from sklearn_mrmp._decisions.label_set_model import to_logits
-from sklearn_mrmp._decisions.per_label import own_label_cuts
+from sklearn_mrmp._decisions.per_label import own_label_cuts, tune_label_cuts
+from sklearn_mrmp._decisions.rule import Rule
 from sklearn_mrmp._decisions.sweep import (
     PlateauTracker,
     chunks_of_falling_scores,
     f1,
     last_of_equals,
-    metric_value,
 )
-from sklearn_mrmp._decisions.thresholds import check_labels_and_scores
-from sklearn_mrmp._numerics.rows import evenly_spaced
+from sklearn_mrmp._model_files.part import NUMBER, Part
 
 # Positive entries at which labels and calibrated probabilities count the same.
 _EQUAL_POSITIVES = 1_000.0
-# Scores are held at what they are (slope 1, shift 0) as by this much information.
-_PRIOR_INFORMATION = 10.0
-# Logits beyond this one say no more: forests know zeros that are none.
-_LARGEST_LOGIT = 6.0
-# Two numbers need no more entries than this.
-_MOST_ENTRIES = 2**21
-# Entries in work at once.
+# Entries calibrated at once, in float64: their copies stay within some megabytes.
 _ENTRIES_AT_ONCE = 2**20
 
 
 @dataclass(eq=False)
-class MicroF1Rule:
+class MicroF1Rule(Rule):
     """Predict the labels whose score reaches one cut, for micro F1.
 
     Parameters
@@ -68,23 +57,22 @@ class MicroF1Rule:
     metric: str = "f1_micro"
     from_logits: bool = False
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Find the cut; `Y_train` is not used."""
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        if Y.any():
-            self.threshold = _common_cut(Y, P, Calibration.fit(Y, P, self.from_logits))
-        else:  # nothing to calibrate by
-            self.threshold = GlobalThresholdRule("f1_micro").fit(Y, P).threshold
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
+    def _choose(self, rows):
+        if rows.calibration is None:
+            self.threshold = rows.global_cut("f1_micro")
+        else:
+            self.threshold = _common_cut(rows.Y, rows.P, rows.calibration)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
         return np.asarray(P) >= self.threshold
 
 
+MicroF1Rule._model_part = Part({"threshold": NUMBER, "validation_score": NUMBER})
+
+
 @dataclass(eq=False)
-class MacroF1Rule:
+class MacroF1Rule(Rule):
     """Predict a label when its score reaches the label's own cut, for macro F1.
 
     The cut lies in the middle between that of `LabelThresholdRule`, tuned on the labels, and the
@@ -115,20 +103,19 @@ class MacroF1Rule:
     metric: str = "f1_macro"
     from_logits: bool = False
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Find the cuts; `Y_train` is not used."""
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        self.thresholds = LabelThresholdRule("f1_macro").fit(Y, P).thresholds
-        if Y.any():
-            calibrate, tuned = Calibration.fit(Y, P, self.from_logits), self.thresholds
-            expected = _expected_label_cuts(P, calibrate, tuned)
-            self.thresholds = (0.5 * tuned + 0.5 * expected).astype(P.dtype)
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
+    def _choose(self, rows):
+        tuned = tune_label_cuts(rows.Y, rows.P, "f1_macro", rows.global_cut("f1_macro"))
+        self.thresholds = tuned
+        if rows.calibration is not None:
+            expected = _expected_label_cuts(rows.P, rows.calibration, tuned)
+            self.thresholds = (0.5 * tuned + 0.5 * expected).astype(rows.P.dtype)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
         return np.asarray(P) >= self.thresholds
+
+
+MacroF1Rule._model_part = Part({"thresholds": "ndarray", "validation_score": NUMBER})
 
 
 def _common_cut(Y, S, calibrate):
@@ -164,79 +151,3 @@ def _expected_label_cuts(S, calibrate, tuned):
 def _parts(n, width):
     """Slices of `n` things, each of this width, of which some fit into memory."""
     return gen_batches(n, max(1, _ENTRIES_AT_ONCE // max(width, 1)))
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Probabilities ``expit(slope * z + shift)``, the same for all labels.
-
-    z are the logits of probabilities, or margins in units of their spread around their middle;
-    both are limited, since sure predictions and outliers say little about the others.
-
-    Attributes
-    ----------
-    slope, shift : float
-        What suits labels best; the slope is not negative.
-    centre, scale : float
-        Middle and spread of margins; 0 and 1 for probabilities.
-    from_logits : bool
-        Whether scores are logits or margins instead of probabilities.
-
-    Examples
-    --------
-    >>> Y = np.arange(200)[:, None] % 4 == 0
-    >>> S = np.full((200, 1), 0.5)
-    >>> Calibration.fit(Y, S)(S[0]).round(1)    # a quarter is true
-    array([0.3])
-    """
-
-    slope: float
-    shift: float
-    centre: float = 0.0
-    scale: float = 1.0
-    from_logits: bool = False
-
-    @classmethod
-    def fit(cls, Y, S, from_logits=False):
-        """Fit on scores (n_samples, n_labels) of rows that were not fitted on, and their labels.
-
-        At least one label is true.
-        """
-        rows = evenly_spaced(len(S), max(1, _MOST_ENTRIES // max(S.shape[1], 1)))
-        S, y = S[rows], Y[rows].ravel()
-        start, centre, scale = np.array([1.0, 0.0]), 0.0, 1.0
-        if from_logits:
-            centre, scale = _middle_and_spread(to_logits(S, from_logits))
-            start[1] = logit(np.clip(y.mean(), 1e-6, 1 - 1e-6))
-        z = cls(1.0, 0.0, centre, scale, from_logits)._limited(S).ravel()
-
-        def loss(parameters):
-            logits = parameters[0] * z + parameters[1]
-            excess, change = expit(logits) - y, parameters - start
-            value = np.logaddexp(0, logits).sum() - logits[y].sum()
-            gradient = np.array([excess @ z, excess.sum()]) + _PRIOR_INFORMATION * change
-            value += 0.5 * _PRIOR_INFORMATION * change @ change
-            # Per positive entry: per entry, rare labels would look converged from the start.
-            return value / n_positives, gradient / n_positives
-
-        n_positives, bounds = max(np.count_nonzero(y), 1), [(0.0, None), (None, None)]
-        slope, shift = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-        return cls(float(slope), float(shift), centre, scale, from_logits)
-
-    def __call__(self, S):
-        """Probabilities of scores, float64; they rise with them."""
-        return expit(self.slope * self._limited(S) + self.shift)
-
-    def _limited(self, S):
-        Z = to_logits(S, self.from_logits).astype(np.float64)
-        Z -= self.centre
-        Z /= self.scale
-        return np.clip(Z, -_LARGEST_LOGIT, _LARGEST_LOGIT, out=Z)
-
-
-def _middle_and_spread(margins):
-    """Median, and median distance from it of the margins that differ from it."""
-    centre = float(np.median(margins))
-    distances = np.abs(margins - centre)
-    distances = distances[distances > 0]
-    return centre, float(np.median(distances)) if len(distances) else 1.0

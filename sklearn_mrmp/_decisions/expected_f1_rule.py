@@ -1,7 +1,7 @@
 """Decision rule for `f1_samples`: the label set of highest expected F1, row by row.
 
 Probabilities of independent labels are all it needs; a temperature tuned on validation rows repairs
-over- and underconfident ones. Knows numpy and `_expected_f1`.
+over- and underconfident ones. Knows numpy and `expected_f1`.
 """
 
 from dataclasses import dataclass, replace
@@ -12,8 +12,9 @@ from scipy.special import expit
 from sklearn_mrmp._decisions.cut_rules import falling_ranks
 from sklearn_mrmp._decisions.expected_f1 import top_k_by_expected_f1
 from sklearn_mrmp._decisions.label_set_model import to_logits
+from sklearn_mrmp._decisions.rule import Rule
 from sklearn_mrmp._decisions.sweep import metric_value
-from sklearn_mrmp._decisions.thresholds import check_labels_and_scores
+from sklearn_mrmp._model_files.part import NUMBER, Part
 
 _TEMPERATURES = tuple(2.0 ** (step / 4) for step in range(-6, 7))
 _TUNING_ROWS = 5_000
@@ -21,7 +22,7 @@ _ROWS_AT_ONCE = 10_000
 
 
 @dataclass(eq=False)
-class ExpectedF1Rule:
+class ExpectedF1Rule(Rule):
     """Predict the top labels of each row, as many as maximise the expected F1.
 
     Parameters
@@ -61,17 +62,11 @@ class ExpectedF1Rule:
     metric: str = "f1_samples"
     from_logits: bool = False
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Choose the temperature; `Y_train` is not used."""
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        if self.temperature is None:
-            self.temperature_ = self._tune(Y, P)
-        else:
-            self.temperature_ = self.temperature
-        self.validation_score = metric_value(Y, self.decide(P), self.metric)
-        return self
+    def _choose(self, rows):
+        given = self.temperature
+        self.temperature_ = self._best_temperature(rows.Y, rows.P) if given is None else given
 
-    def _tune(self, Y, P):
+    def _best_temperature(self, Y, P):
         """Best temperature by the quick form, whose optimum is the same and which never slows."""
         step = -(-len(P) // _TUNING_ROWS)
         Y, P = Y[::step], P[::step]
@@ -98,3 +93,6 @@ class ExpectedF1Rule:
         falling = expit(to_logits(falling, self.from_logits) / self.temperature_)
         sizes = top_k_by_expected_f1(falling, method=self.method, allow_empty=self.allow_empty)
         return falling_ranks(P) <= sizes[:, None]
+
+
+ExpectedF1Rule._model_part = Part({"temperature_": NUMBER, "validation_score": NUMBER})

@@ -11,13 +11,14 @@ experience, and d undoes what `logit p_i` and `count(S)` both say about the freq
 Scoring all sets is one sparse product. Knows numpy and scipy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import logit, logsumexp
 
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.log_odds import log_odds
 
 # Where the coefficients start, and towards what they are drawn when there are few rows.
@@ -156,49 +157,95 @@ def own_set_change(counts, weight):
     return np.where(counts > 1, weight * np.log(np.maximum(counts - 1, 1) / counts), _NEVER)
 
 
-def fit_label_sets(Y, Z, Y_train, max_sets):
-    """Fit the model on validation rows.
+@dataclass(frozen=True, eq=False)
+class CollectedLabelSets:
+    """The distinct label sets of validation rows and of the rows besides them, counted once.
 
-    Parameters
+    Labels alone decide what it holds, so it serves every model that is fitted on the same rows,
+    whatever their scores.
+
+    Attributes
     ----------
-    Y : bool ndarray of shape (n_valid, n_labels)
-        Labels of the validation rows.
-    Z : ndarray of shape (n_valid, n_labels)
-        Logits of these rows.
-    Y_train : bool ndarray of shape (n_train, n_labels), or None
-        Labels of the other rows; None when there are none, and each validation row is then
-        judged by the sets of all others.
+    known : LabelSetModel
+        The sets that validation rows may be judged by: those of the other rows, or of the
+        validation rows themselves where there are no others.
+    positions : int ndarray of shape (n_valid,)
+        Position of each validation row's set among these; -1 for sets that are not there.
+    everything : LabelSetModel
+        The sets of all rows, for further rows.
+    leaves_out : bool
+        Whether there are no other rows, so that a validation row's own set must not count for it.
     max_sets : int
-        Number of sets kept.
+        Number of sets kept at most.
+    """
 
-    Returns
-    -------
-    validation_model : LabelSetModel
+    known: LabelSetModel
+    positions: np.ndarray
+    everything: LabelSetModel
+    leaves_out: bool
+    max_sets: int
+
+    @classmethod
+    def of(cls, Y, Y_train=None, max_sets=MAX_SETS):
+        """Collect the sets of bool matrices: of validation rows, and of the others if there are."""
+        alone = Y_train is None or len(Y_train) == 0
+        known = LabelSetModel.from_labels(Y if alone else Y_train, max_sets)
+        everything = known
+        if not alone:
+            everything = LabelSetModel.from_labels(np.vstack([Y_train, Y]), max_sets)
+        return cls(known, known.index(Y), everything, alone, max_sets)
+
+    def rows_to_fit_on(self):
+        """Row numbers of known sets, known from others where rows are left out; some of many."""
+        is_known = self.positions >= 0
+        if self.leaves_out:
+            is_known &= self.known.counts[self.positions] > 1
+        rows = np.flatnonzero(is_known)
+        return rows[:: max(1, -(-len(rows) * len(self.known.counts) // _FIT_NUMBERS))]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSetFit:
+    """What `fit_label_sets` found.
+
+    Attributes
+    ----------
+    judge : LabelSetModel
         The model with the sets that validation rows may be judged by.
     own : int ndarray of shape (n_valid,), or None
         Position of each validation row's own set, to be left out of the counts.
     model : LabelSetModel
         The same with all sets, for further rows.
     """
-    alone = Y_train is None or len(Y_train) == 0
-    validation_model = LabelSetModel.from_labels(Y if alone else Y_train, max_sets)
-    truth = validation_model.index(Y)
-    rows = _rows_that_tell(validation_model, truth, leave_out=alone)
-    validation_model.coefficients = _maximum_likelihood(
-        validation_model, Z[rows], truth[rows], leave_out=alone
+
+    judge: LabelSetModel
+    own: np.ndarray | None
+    model: LabelSetModel
+
+
+def fit_label_sets(collected, Z):
+    """Fit the coefficients of the model on validation rows.
+
+    Parameters
+    ----------
+    collected : CollectedLabelSets
+        The label sets of the validation rows and of the others.
+    Z : ndarray of shape (n_valid, n_labels)
+        Logits of the validation rows.
+
+    Returns
+    -------
+    fit : LabelSetFit
+    """
+    rows, positions = collected.rows_to_fit_on(), collected.positions
+    coefficients = _maximum_likelihood(
+        collected.known, Z[rows], positions[rows], leave_out=collected.leaves_out
     )
-    everything = Y if alone else np.vstack([Y_train, Y])
-    model = LabelSetModel.from_labels(everything, max_sets, validation_model.coefficients)
-    return validation_model, truth if alone else None, model
-
-
-def _rows_that_tell(model, truth, leave_out):
-    """Rows whose set the model has, from others where rows are left out; some of very many."""
-    is_known = truth >= 0
-    if leave_out:
-        is_known &= model.counts[truth] > 1
-    known = np.flatnonzero(is_known)
-    return known[:: max(1, -(-len(known) * len(model.counts) // _FIT_NUMBERS))]
+    return LabelSetFit(
+        replace(collected.known, coefficients=coefficients),
+        positions if collected.leaves_out else None,
+        replace(collected.everything, coefficients=coefficients),
+    )
 
 
 def _maximum_likelihood(model, Z, truth, leave_out):
@@ -224,3 +271,15 @@ def _maximum_likelihood(model, Z, truth, leave_out):
         return value / len(rows), (gradient + w - _START) / len(rows)
 
     return minimize(loss, _START, jac=True, method="L-BFGS-B").x
+
+
+def _complete(model):
+    """Check, in a model file, that label sets, their counts and the labels' frequencies agree."""
+    require(type(model.sets) is sp.csr_array and model.sets.shape[0] > 0, "label sets")
+    n_sets, n_labels = model.sets.shape
+    require(is_vector(model.counts, n_sets), "label sets and their counts")
+    require(is_vector(model.label_prior, n_labels, "f"), "label sets and labels")
+    require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
+
+
+LabelSetModel._model_part = Part(complete=_complete)

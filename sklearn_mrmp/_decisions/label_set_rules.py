@@ -2,22 +2,21 @@
 
 `LabelSetRule` predicts the most probable set, for `accuracy`; `LabelSetF1Rule` the labels of
 highest expected F1, for `f1_samples`; `LabelSetMarginalRule` cuts the probabilities of labels under
-that distribution, for the other metrics. Knows numpy and `_label_set_model`.
+that distribution, for the other metrics. Knows numpy and `label_set_model`.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._decisions.label_set_model import MAX_SETS, fit_label_sets, to_logits
-from sklearn_mrmp._decisions.sweep import metric_value
-from sklearn_mrmp._decisions.thresholds import (
-    check_labels,
-    check_labels_and_scores,
-    tune_thresholds,
-)
+from sklearn_mrmp._decisions.label_set_model import MAX_SETS, to_logits
+from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.thresholds import best_global_cuts
+from sklearn_mrmp._model_files.part import NUMBER, Part
 
-# Labels of a row that are looked at beyond the size of the largest set.
+# The expected F1 is computed for the likeliest labels of a row: as many as the largest set has, and
+# these more. The others have next to no probability, and the arrays grow with them.
 _SHORTLIST = 24
 
 # A row that hesitates between sets may get more labels than any of them has, up to this many.
@@ -26,51 +25,27 @@ _EXTRA_LABELS = 8
 _ROWS_AT_ONCE = 1_000
 
 
-class _LabelSetBase:
-    """Fits the label-set model; a subclass says how label sets follow from it."""
+class _LabelSetBase(Rule):
+    """Takes the fitted label-set model; a subclass says how label sets follow from it.
 
-    def fit(self, Y_valid, P_valid, Y_train=None):
-        """Collect the label sets and fit the model on the validation rows.
+    A row's own label set does not count for it while the rule is fitted; `decide` knows the sets
+    of all rows.
+    """
 
-        Parameters
-        ----------
-        Y_valid : {array-like, sparse matrix} of shape (n_valid, n_labels)
-            Labels of the validation rows.
-        P_valid : array-like of shape (n_valid, n_labels)
-            Their probabilities.
-        Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
-            Labels of rows besides the validation rows. None when there are no others, as with
-            out-of-fold probabilities of all training rows: then each validation row is judged
-            by the label sets of the others.
+    def _choose(self, rows):
+        self.model_ = rows.label_set_fit(self.max_sets).model
 
-        Returns
-        -------
-        self : object
-            The fitted rule.
-        """
-        self.fit_decide(Y_valid, P_valid, Y_train)
-        return self
-
-    def fit_decide(self, Y_valid, P_valid, Y_train=None):
-        """Fit, and return the decisions about the validation rows.
-
-        A row's own label set does not count for it here; `decide` knows it from then on.
-        """
-        Y, P = check_labels_and_scores(Y_valid, P_valid)
-        Y_train = None if Y_train is None else check_labels(Y_train, "Y_train")
-        Z = to_logits(P, self.from_logits)
-        validation_model, own, self.model_ = fit_label_sets(Y, Z, Y_train, self.max_sets)
-        self._tune(Y, validation_model, Z, own)
-        decided = self._decide(validation_model, Z, own)
-        self.validation_score = metric_value(Y, decided, self.metric)
-        return decided
-
-    def _tune(self, Y, model, Z, own):
-        """Choose further constants on the validation rows."""
+    def _decide_unseen(self, rows):
+        fit = rows.label_set_fit(self.max_sets)
+        return self._decide_by(fit.judge, rows.logits, fit.own)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
-        return self._decide(self.model_, to_logits(P, self.from_logits), None)
+        return self._decide_by(self.model_, to_logits(P, self.from_logits), None)
+
+    @abstractmethod
+    def _decide_by(self, model, Z, own):
+        """Decide about rows of logits `Z` by a model; `own` as for `LabelSetModel.scores`."""
 
 
 @dataclass(eq=False)
@@ -107,11 +82,14 @@ class LabelSetRule(_LabelSetBase):
     from_logits: bool = False
     max_sets: int = MAX_SETS
 
-    def _decide(self, model, Z, own):
+    def _decide_by(self, model, Z, own):
         decided = np.empty(Z.shape, dtype=bool)
         for rows, scores in model.scores(Z, own):
             decided[rows] = model.sets[scores.argmax(axis=0)].toarray()
         return decided
+
+
+LabelSetRule._model_part = Part({"model_": "LabelSetModel", "validation_score": NUMBER})
 
 
 @dataclass(eq=False)
@@ -150,12 +128,19 @@ class LabelSetMarginalRule(_LabelSetBase):
     from_logits: bool = False
     max_sets: int = MAX_SETS
 
-    def _tune(self, Y, model, Z, own):
-        tuned = tune_thresholds(Y, model.marginals(Z, own), metrics=self.metric)
-        self.threshold = tuned.thresholds[self.metric]
+    def _choose(self, rows):
+        super()._choose(rows)
+        fit = rows.label_set_fit(self.max_sets)
+        marginals = fit.judge.marginals(rows.logits, fit.own)
+        self.threshold = best_global_cuts(rows.Y, marginals, (self.metric,))[0][self.metric]
 
-    def _decide(self, model, Z, own):
+    def _decide_by(self, model, Z, own):
         return model.marginals(Z, own) >= self.threshold
+
+
+LabelSetMarginalRule._model_part = Part(
+    {"model_": "LabelSetModel", "threshold": NUMBER, "validation_score": NUMBER}
+)
 
 
 @dataclass(eq=False)
@@ -195,7 +180,7 @@ class LabelSetF1Rule(_LabelSetBase):
     from_logits: bool = False
     max_sets: int = MAX_SETS
 
-    def _decide(self, model, Z, own):
+    def _decide_by(self, model, Z, own):
         sizes = np.asarray(model.sets.sum(axis=1)).ravel().astype(int)
         groups = [(size, np.flatnonzero(sizes == size)) for size in np.unique(sizes) if size]
         decided = np.empty(Z.shape, dtype=bool)
@@ -205,6 +190,9 @@ class LabelSetF1Rule(_LabelSetBase):
                 P_some = P_sets[:, some.start - rows.start : some.stop - rows.start]
                 decided[some] = _maximise_expected_f1(model.sets, groups, P_some, Z[some])
         return decided
+
+
+LabelSetF1Rule._model_part = Part({"model_": "LabelSetModel", "validation_score": NUMBER})
 
 
 def _maximise_expected_f1(sets, groups, P_sets, Z):

@@ -1,27 +1,199 @@
-"""The operating points of a fitted classifier: decision rules of all metrics, tuned once.
+"""The operating points of a classifier: decision rules of all metrics, tuned once.
 
-What `MrMPClassifier` reads when it predicts, so that the metric can be changed without fitting
-again. Knows the decision rules; nothing of networks or of targets.
+What `MrMPClassifier`, `TunedDecisionClassifier`, comparisons and displays decide by, so that the
+metric can be changed without fitting again. Knows the decision rules; nothing of networks or of
+targets.
 """
 
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
+import scipy.sparse as sp
 
-from sklearn_mrmp._decisions.choice import fit_accuracy_rule, fit_decision_rules
-from sklearn_mrmp._decisions.seen_rows import SeenRowRule
-from sklearn_mrmp._decisions.thresholds import METRICS
-from sklearn_mrmp._numerics.rows import evenly_spaced
+from sklearn_mrmp._decisions.choice import best_rules, check_decision
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._decisions.thresholds import check_metrics
+from sklearn_mrmp._decisions.validation_rows import ValidationRows
+from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 
+# The decisions that are prepared by default: the rule made for the metric, and one global cut.
 DECISIONS = ("optimal", "threshold")
 
-# Decisions are tuned on dense labels, at most this many of them.
-DECISION_ENTRIES = 2**25
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoints:
+    """Fitted rules by decision and metric, and the label sets that they predict.
+
+    Attributes
+    ----------
+    rules : mapping of str to mapping of str to rule
+        By the name of the decision, then by metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> P = np.array([[0.75, 0.5, 0.25], [0.75, 0.5, 0.25], [0.5, 0.25, 0.5]])
+    >>> points = OperatingPoints.tune(Y, P, Y)
+    >>> points.thresholds["f1_micro"]
+    0.375
+    >>> points.predict(P[:1], "accuracy", "optimal").astype(int)
+    array([[1, 1, 0]])
+    >>> points.predict(P[:1], "accuracy", 0.6).astype(int)
+    array([[1, 0, 0]])
+    """
+
+    rules: Mapping
+
+    @classmethod
+    def tune(
+        cls,
+        Y,
+        P,
+        Y_others=None,
+        *,
+        similar=None,
+        decisions=DECISIONS,
+        metrics=METRICS,
+        from_logits=False,
+        collected=None,
+    ):
+        """Fit the rules of decisions and metrics; the arrays are validated here, once.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            0/1 labels of rows that the model was not fitted on.
+        P : array-like of shape (n_samples, n_labels)
+            Their probabilities.
+        Y_others : {array-like, sparse matrix} of shape (n_others, n_labels), default=None
+            Labels of the other training rows.
+        similar : SimilarRows, default=None
+            Training rows similar to these, seen by a model that was not fitted on them.
+        decisions : sequence of str or rule, default=("optimal", "threshold")
+            What to prepare: names of `fit_decision_rules`, or objects with ``fit`` and ``decide``,
+            which are copied and serve every metric.
+        metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
+            Names of the metrics.
+        from_logits : bool, default=False
+            Whether `P` are logits or margins instead of probabilities.
+        collected : CollectedLabelSets, default=None
+            The label sets of `Y` and `Y_others`, where somebody has collected them before.
+
+        Returns
+        -------
+        points : OperatingPoints
+        """
+        metrics = check_metrics(metrics)
+        for decision in decisions:
+            if isinstance(decision, str):
+                check_decision(decision)
+        rows = ValidationRows.check(
+            Y, P, Y_others, from_logits=from_logits, similar=similar, collected=collected
+        )
+        return cls({_name(decision): _fit(decision, rows, metrics) for decision in decisions})
+
+    @property
+    def thresholds(self):
+        """The best global cut of each metric, a dict of floats; empty if it was not prepared."""
+        cuts = self.rules.get("threshold", {})
+        return {metric: float(rule.threshold) for metric, rule in cuts.items()}
+
+    def rule(self, metric, decision):
+        """Return the rule of an operating point.
+
+        Parameters
+        ----------
+        metric : str
+            What predictions are to maximise.
+        decision : str or rule
+            How: one of the decisions that were prepared.
+
+        Returns
+        -------
+        rule : object
+        """
+        if metric not in METRICS:
+            raise ValueError(
+                f"{metric!r} is not a metric; the known ones are {', '.join(METRICS)}."
+            )
+        name = _name(decision)
+        if name not in self.rules:
+            raise ValueError(
+                f"decision={name} was not prepared in fit, only "
+                f"{', '.join(sorted(self.rules))}; fit again with it."
+            )
+        if metric not in self.rules[name]:
+            raise ValueError(
+                f"metric={metric!r} was not prepared, only {', '.join(self.rules[name])}."
+            )
+        return self.rules[name][metric]
+
+    def needs_rows(self, metric, decision):
+        """Return whether `predict` wants to see similar training rows at an operating point.
+
+        Parameters
+        ----------
+        metric, decision
+            As for `predict`.
+
+        Returns
+        -------
+        needs_rows : bool
+        """
+        if isinstance(decision, Real):
+            return False
+        return getattr(self.rule(metric, decision), "needs_rows", False)
+
+    def predict(self, P, metric, decision, similar=None):
+        """Predict label sets from probabilities.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_labels)
+            Probabilities, or the scores that the rules were tuned on.
+        metric : str
+            What predictions are to maximise.
+        decision : str, rule or float
+            How: one of the decisions that were prepared, or a cut, which needs no metric.
+        similar : SimilarRows, default=None
+            Training rows similar to these, for rules that need rows; without them such a rule
+            decides by probabilities alone.
+
+        Returns
+        -------
+        predicted : bool ndarray of shape (n_samples, n_labels)
+        """
+        if isinstance(decision, Real):
+            return np.asarray(P) >= decision
+        rule = self.rule(metric, decision)
+        if similar is not None and self.needs_rows(metric, decision):
+            return rule.decide(P, similar)
+        decided = rule.decide(P)  # a user's rule may answer in any form
+        return np.asarray(decided.toarray() if sp.issparse(decided) else decided, dtype=bool)
+
+
+def _name(decision):
+    """Return the key of a decision: its name, or the representation of a rule."""
+    return decision if isinstance(decision, str) else repr(decision)
+
+
+def _fit(decision, rows, metrics):
+    """Fit the rules of one decision, by metric."""
+    if isinstance(decision, str):
+        return best_rules(rows, decision, metrics)
+    # By `fit`: users' rules have nothing else, and ours know best what kind of scores they take.
+    rule = deepcopy(decision).fit(rows.Y, rows.P, rows.Y_train)
+    return dict.fromkeys(metrics, rule)
 
 
 def rows_to_tune_on(n_samples, n_labels):
     """Row numbers: rules need dense rows, so with very many labels not all of them."""
-    return evenly_spaced(n_samples, max(1, DECISION_ENTRIES // n_labels))
+    return evenly_spaced(n_samples, max(1, DENSE_ENTRIES // n_labels))
 
 
 def dense_part(Y):
@@ -29,92 +201,12 @@ def dense_part(Y):
     return None if Y is None else Y[rows_to_tune_on(*Y.shape)].toarray() > 0
 
 
-def tune_operating_points(Y, P, Y_others, similar=None):
-    """Fit the rules of all metrics and decisions.
-
-    Parameters
-    ----------
-    Y : bool ndarray of shape (n_samples, n_labels)
-        Labels of rows that the model was not fitted on.
-    P : ndarray of shape (n_samples, n_labels)
-        Their probabilities.
-    Y_others : bool ndarray of shape (n_others, n_labels) or None
-        Labels of the other training rows.
-    similar : SimilarRows, default=None
-        Training rows similar to these, seen by a model that was not fitted on them.
-
-    Returns
-    -------
-    rules : dict of str to dict of str to rule
-        By decision and metric.
-    thresholds : dict of str to float
-        The best global cut of each metric.
-    """
-    rules = {}
-    for decision in DECISIONS:
-        fitted, metrics = {}, METRICS
-        if decision == "optimal" and similar is not None:
-            fitted["accuracy"] = fit_accuracy_rule(Y, P, Y_others, similar)
-            metrics = [metric for metric in METRICS if metric != "accuracy"]
-        options = {"Y_train": Y_others, "decision": decision, "metrics": metrics}
-        rules[decision] = fitted | fit_decision_rules(Y, P, **options)
-    cuts = rules["threshold"]
-    return rules, {metric: float(cuts[metric].threshold) for metric in METRICS}
+def _complete(points):
+    """Check, in a model file, that there is a rule for each operating point."""
+    require(isinstance(points.rules, dict), "decision rules")
+    for rules in points.rules.values():
+        is_whole = isinstance(rules, dict) and rules.keys() <= set(METRICS)
+        require(is_whole and all(hasattr(rule, "decide") for rule in rules.values()), "a rule")
 
 
-def decide(P, rules, threshold, decision, find_similar=None):
-    """Label sets of probabilities at an operating point.
-
-    Parameters
-    ----------
-    P : ndarray of shape (n_samples, n_labels)
-        Probabilities.
-    rules : dict
-        As tuned.
-    threshold : float or str
-        A cut, or the metric to be good at.
-    decision : str
-        Which of the rules of a metric.
-    find_similar : callable, default=None
-        Returns `SimilarRows`; called when a rule wants them.
-
-    Returns
-    -------
-    decided : bool ndarray of the shape of `P`
-    """
-    if isinstance(threshold, Real):
-        return np.asarray(P) >= threshold
-    if threshold not in METRICS:
-        raise ValueError(
-            f"threshold={threshold!r} is not a metric; use a probability or one of "
-            f"{', '.join(METRICS)}."
-        )
-    rule = rules[decision][threshold]
-    if isinstance(rule, SeenRowRule) and find_similar is not None:
-        return rule.decide(P, find_similar())
-    return rule.decide(P)
-
-
-class OperatingPoints:
-    def __init__(self, rules):
-        self.rules = rules
-
-    @classmethod
-    def tune(cls, Y, P, Y_others=None, *, similar=None):
-        return cls(tune_operating_points(Y, P, Y_others, similar)[0])
-
-    @property
-    def thresholds(self):
-        return {m: float(self.rules["threshold"][m].threshold) for m in METRICS}
-
-    def needs_rows(self, metric, decision):
-        return not isinstance(decision, Real) and isinstance(
-            self.rules[decision][metric], SeenRowRule
-        )
-
-    def predict(self, P, metric, decision, similar=None):
-        if isinstance(decision, Real):
-            return np.asarray(P) >= decision
-        return decide(
-            P, self.rules, metric, decision, (lambda: similar) if similar is not None else None
-        )
+OperatingPoints._model_part = Part(complete=_complete)

@@ -2,16 +2,12 @@
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
 each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy,
-scikit-learn's way of picking rows, and which rule looks at them.
+scikit-learn's way of picking rows, and pipelines.
 """
 
-import copy
-
 import numpy as np
-import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from sklearn_mrmp._decisions.seen_rows import SeenRowRule
 from sklearn_mrmp._sklearn_compat import _check_method_params, _safe_split
 
 RESPONSE_METHODS = ("predict_proba", "decision_function")
@@ -82,30 +78,13 @@ def fold_scores(estimator, X, y, train, test, response_method, fit_params):
     return label_scores(estimator, X_test, y.shape[1], response_method)
 
 
-def decided_by_rule(estimator, rule, P, X, metric, decision="optimal"):
-    """Labels that a fitted classifier predicts by a rule, which may want to see the rows.
+def last_step(estimator):
+    """Return the classifier that ends a pipeline, or the classifier itself."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
-    Parameters
-    ----------
-    estimator : classifier, or a Pipeline that ends in one
-        Fitted; its own operating point stays as it is.
-    rule : object
-        One of its rules, or one that knows probabilities alone.
-    P : ndarray of shape (n_samples, n_labels)
-        Its probabilities for the rows.
-    X : {array-like, sparse matrix}
-        The rows.
-    metric, decision : str
-        The operating point that the rule is for.
 
-    Returns
-    -------
-    decided : bool ndarray of shape (n_samples, n_labels)
-    """
-    if not isinstance(rule, SeenRowRule):
-        return rule.decide(P)
-    classifier = estimator
-    if isinstance(estimator, Pipeline):
-        classifier, X = estimator[-1], estimator[:-1].transform(X)
-    chosen = copy.copy(classifier).set_params(threshold=metric, decision=decision)
-    return sp.csr_array(chosen.predict(X)).toarray() > 0
+def rows_of_last_step(estimator, X):
+    """Return rows as the last step of a fitted pipeline sees them; as they are without one."""
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        return estimator[:-1].transform(X)
+    return X

@@ -1,7 +1,8 @@
 """Exact threshold search: the cut of the scores that is best for a multi-label metric.
 
-A pure function over arrays. The metrics at every distinct cut come from `_threshold_sweep`, the
-cuts of single labels from `_label_thresholds`. Knows numpy, and sparse matrices as targets.
+Pure functions over arrays: `tune_thresholds` validates what users pass, `best_thresholds` and
+`best_global_cuts` take checked arrays. The metrics at every distinct cut come from `sweep`, the
+cuts of single labels from `per_label`. Knows numpy, and sparse matrices as targets.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
 from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
+from sklearn_mrmp._numerics.labels import check_label_matrix
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,30 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     metrics = check_metrics(metrics)
     if strategy not in ("global", "per_label"):
         raise ValueError(f"strategy must be 'global' or 'per_label', got {strategy!r}.")
-    if not shrinkage >= 0:
-        raise ValueError(f"shrinkage must be a number of at least 0, got {shrinkage!r}.")
+    check_shrinkage(shrinkage)
     Y, S = check_labels_and_scores(Y_true, Y_score)
-    thresholds, plateaus = _tune_global(Y, S, metrics)
+    return best_thresholds(Y, S, metrics, strategy, shrinkage)
+
+
+def best_thresholds(Y, S, metrics, strategy="global", shrinkage=SHRINKAGE):
+    """Return what `tune_thresholds` does, for arrays that were checked before.
+
+    Parameters
+    ----------
+    Y : bool ndarray of shape (n_samples, n_labels)
+        True labels, C-contiguous.
+    S : float ndarray of shape (n_samples, n_labels)
+        Scores, C-contiguous.
+    metrics : sequence of str
+        Names of the metrics.
+    strategy, shrinkage
+        As for `tune_thresholds`.
+
+    Returns
+    -------
+    result : ThresholdResult
+    """
+    thresholds, plateaus = best_global_cuts(Y, S, metrics)
     if strategy == "per_label":
         thresholds = {
             name: tune_label_cuts(Y, S, name, cut, shrinkage) for name, cut in thresholds.items()
@@ -97,7 +119,11 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     return ThresholdResult(thresholds, scores, plateaus)
 
 
-def _tune_global(Y, S, metrics):
+def best_global_cuts(Y, S, metrics):
+    """Return the best single cut of each metric, and its plateau, as two dicts by metric.
+
+    The arrays are as for `best_thresholds`; all metrics are found in one sweep.
+    """
     trackers = {name: PlateauTracker() for name in metrics}
     for values, curves in sweep_cuts(Y, S, metrics):
         for name, tracker in trackers.items():
@@ -118,6 +144,12 @@ def check_metrics(metrics):
     return metrics
 
 
+def check_shrinkage(shrinkage):
+    """Raise ValueError for a pull towards the global cut that is negative or no number."""
+    if not shrinkage >= 0:
+        raise ValueError(f"shrinkage must be a number of at least 0, got {shrinkage!r}.")
+
+
 def check_labels_and_scores(Y_true, Y_score):
     """Return a 0/1 label matrix as dense bool and its scores as floats, both C-contiguous."""
     S = check_array(
@@ -134,11 +166,6 @@ def check_labels_and_scores(Y_true, Y_score):
 
 def check_labels(Y, name):
     """Return a dense or sparse 0/1 matrix as a dense, C-contiguous bool array."""
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if Y.ndim != 2:
-        raise ValueError(f"{name} must be a matrix (n_samples, n_labels), got shape {Y.shape}.")
-    if Y.dtype != bool:
-        if not ((Y == 0) | (Y == 1)).all():
-            raise ValueError(f"{name} must hold only 0 and 1.")
-        Y = Y == 1
-    return np.ascontiguousarray(Y)
+    Y = check_label_matrix(Y, name)
+    Y = Y.toarray() if sp.issparse(Y) else Y
+    return np.ascontiguousarray(Y, dtype=bool)

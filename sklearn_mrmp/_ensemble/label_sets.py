@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._decisions.label_set_model import (
-    MAX_SETS,
+    CollectedLabelSets,
     LabelSetModel,
     fit_label_sets,
     to_logits,
 )
+from sklearn_mrmp._model_files.part import Part, require
 
 # Shares tried; 0 leaves the probabilities alone.
 _SHARES = (0.0, 0.25, 0.5, 0.75)
@@ -51,7 +51,7 @@ class LabelSetVote:
     share: float
 
     @classmethod
-    def fit(cls, Y, P, Y_others=None, *, forget_held_out=False):
+    def fit(cls, Y, P, Y_others=None, *, forget_held_out=False, collected=None):
         """Fit on held-out rows.
 
         Parameters
@@ -66,6 +66,8 @@ class LabelSetVote:
         forget_held_out : bool, default=False
             Leave the label sets of `Y` out of the model, where there are `Y_others`: for rows that
             somebody will tune decisions on.
+        collected : CollectedLabelSets, default=None
+            The label sets of `Y` and `Y_others`, where somebody has collected them before.
 
         Returns
         -------
@@ -77,13 +79,15 @@ class LabelSetVote:
         if Y.shape[1] > _MOST_LABELS:
             return None, P
         Z = to_logits(P)
-        judge, own, model = fit_label_sets(Y, Z, Y_others, MAX_SETS)
-        marginals = judge.marginals(Z, own)
+        collected = CollectedLabelSets.of(Y, Y_others) if collected is None else collected
+        fit = fit_label_sets(collected, Z)
+        marginals = fit.judge.marginals(Z, fit.own)
         losses = {share: _log_loss(Y, _mean(P, marginals, share)) for share in _SHARES}
         share = min(losses, key=losses.get)
         if losses[share] > losses[0.0] - _CLEAR_GAIN:
             return None, P
-        return cls(judge if forget_held_out else model, share), _mean(P, marginals, share)
+        model = fit.judge if forget_held_out else fit.model
+        return cls(model, share), _mean(P, marginals, share)
 
     def mix(self, P):
         """Return mixed probabilities, float32; a row's depend on it alone."""

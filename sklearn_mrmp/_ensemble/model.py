@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._voters.choice import FREQUENCY
+from sklearn_mrmp._ensemble.weights import Votes, weighted
 from sklearn_mrmp._input.kinds import INPUT_KINDS
 from sklearn_mrmp._model_files.part import Part, is_count, is_vector, require
-from sklearn_mrmp._ensemble.weights import Votes, weighted
 from sklearn_mrmp._numerics.log_odds import to_probabilities
 from sklearn_mrmp._numerics.rows import row_blocks
+from sklearn_mrmp._voters.choice import FREQUENCY
 from sklearn_mrmp._voters.shortlist import top_labels
 
 # Probabilities stay strictly inside (0, 1), so that their logits and logarithms are finite.

@@ -1,12 +1,15 @@
 """Adjacency matrices of label graphs: validated, canonical and read-only.
 
-The border of `LabelGraph`: what users pass comes through here once. Knows numpy and scipy only.
+The border of `LabelGraph`: what users pass comes through here once. Knows numpy, scipy and what a
+0/1 label matrix is.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse as sp
+
+from sklearn_mrmp._numerics.labels import check_label_matrix
 
 
 def check_adjacency(name, adjacency, n_labels=None):
@@ -155,21 +158,9 @@ def equal_matrices(left, right):
     )
 
 
-def check_label_matrix(Y):
+def canonical_labels(Y):
     """0/1 matrix of any kind as a canonical CSR array of int32 ones."""
-    Y = Y if sp.issparse(Y) else np.asarray(Y)
-    if Y.ndim != 2:
-        raise ValueError(f"Y must be a 0/1 matrix (n_samples, n_labels), got shape {Y.shape}.")
-    if sp.issparse(Y):
-        Y = sp.csr_array(Y, copy=True)
-        Y.sum_duplicates()
-    values = Y.data if sp.issparse(Y) else Y
-    strange = values[~((values == 0) | (values == 1))]
-    if strange.size:
-        raise ValueError(
-            f"Y must hold only 0 and 1, but it holds {strange[0]!r}. Pass a 0/1 indicator matrix."
-        )
-    Y = sp.csr_array(Y, dtype=np.int32)
+    Y = sp.csr_array(check_label_matrix(Y), dtype=np.int32)
     Y.eliminate_zeros()
     return Y
 

@@ -36,14 +36,11 @@ class LabelPairs:
         The two labels of each pair.
     co_occurrence : ndarray of int64 of shape (n_pairs,)
         Number of rows that carry both labels.
-    n_tested : int
-        Number of pairs that were tested, ``T (T − 1) / 2`` for T testable labels.
     """
 
     first: np.ndarray
     second: np.ndarray
     co_occurrence: np.ndarray
-    n_tested: int
 
 
 def excess_co_occurrence(n11, c_i, c_j, n):
@@ -118,13 +115,12 @@ def significant_pairs(Y, *, alpha, correction=None, min_count=0):
     found = [np.empty((3, 0), dtype=np.int64)]
     found += _plain_test_blocks(sorted_Y, counts[order], alpha)
     first, second, n11 = np.concatenate(found, axis=1)
-    n_tested = len(order) * (len(order) - 1) // 2
     if correction is not None:
-        c = counts[order]
+        c, n_tested = counts[order], len(order) * (len(order) - 1) // 2
         p = chi2_p_value(chi2_statistic(n11, c[first], c[second], n_samples))
         keep = _corrected(p, n_tested, correction) <= alpha
         first, second, n11 = first[keep], second[keep], n11[keep]
-    return LabelPairs(order[first].astype(np.int32), order[second].astype(np.int32), n11, n_tested)
+    return LabelPairs(order[first].astype(np.int32), order[second].astype(np.int32), n11)
 
 
 def label_counts(Y):

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from sklearn_mrmp._graph.adjacency import check_label_matrix, endpoints, symmetric, with_data
+from sklearn_mrmp._graph.adjacency import canonical_labels, endpoints, symmetric, with_data
 from sklearn_mrmp._graph.chi2 import excess_co_occurrence, label_counts, significant_pairs
 from sklearn_mrmp._graph.value import LabelGraph
 
@@ -67,7 +67,7 @@ def label_graph(
     _check_options(alpha, correction, edge_weight, min_count)
     if label_names is None:
         label_names = getattr(Y, "columns", None)
-    Y = check_label_matrix(Y)
+    Y = canonical_labels(Y)
     counts = label_counts(Y)
     pairs = significant_pairs(Y, alpha=alpha, correction=correction, min_count=min_count)
     i, j, n11 = pairs.first, pairs.second, pairs.co_occurrence

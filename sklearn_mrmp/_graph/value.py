@@ -11,7 +11,6 @@ from types import MappingProxyType
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._model_files.part import Part
 from sklearn_mrmp._graph.adjacency import (
     check_co_occurrence,
     check_counts,
@@ -24,6 +23,7 @@ from sklearn_mrmp._graph.adjacency import (
 )
 from sklearn_mrmp._graph.chi2 import chi2_p_value, chi2_statistic
 from sklearn_mrmp._graph.export import edge_frame, edge_networkx
+from sklearn_mrmp._model_files.part import Part
 
 
 class LabelGraph:

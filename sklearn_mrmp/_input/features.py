@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._input.presentation import LinearFeatures, check_representation
 from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import as_csr, rank_in_row, unit_rows
 
 # Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._model_files.part import Part, is_vector, require
 
 _COLUMN = re.compile(r"token\d+")
 

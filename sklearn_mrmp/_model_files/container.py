@@ -10,10 +10,7 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import stat
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 

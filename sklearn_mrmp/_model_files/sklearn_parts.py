@@ -21,7 +21,6 @@ def _complete_vectorizer(vectorizer):
     require(sorted(words.values()) == list(range(len(words))), "words and their columns")
 
 
-
 def _take_neighbors(search):
     """Parameters and rows; trees over the rows are code's own structures and are built anew."""
     return search.get_params(deep=False), {"_fit_X": search._fit_X}
@@ -71,8 +70,12 @@ SKLEARN_PARTS = {
     "sklearn.preprocessing.Normalizer": learned_part(),
     "sklearn.decomposition.TruncatedSVD": learned_part(),
     "sklearn.feature_extraction.text.TfidfTransformer": learned_part(),
-    "sklearn.feature_extraction.text.TfidfVectorizer": learned_part({"_tfidf": "TfidfTransformer?"}, complete=_complete_vectorizer),
+    "sklearn.feature_extraction.text.TfidfVectorizer": learned_part(
+        {"_tfidf": "TfidfTransformer?"}, complete=_complete_vectorizer
+    ),
     "sklearn.feature_extraction.text.CountVectorizer": learned_part(complete=_complete_vectorizer),
-    "sklearn.feature_extraction.text.HashingVectorizer": learned_part(complete=_complete_vectorizer),
+    "sklearn.feature_extraction.text.HashingVectorizer": learned_part(
+        complete=_complete_vectorizer
+    ),
     "sklearn.neighbors.NearestNeighbors": Part(take=_take_neighbors, make=_make_neighbors),
 }

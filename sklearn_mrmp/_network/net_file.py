@@ -116,7 +116,9 @@ def _checked_architecture(name):
     try:
         return find_architecture(name)
     except (KeyError, TypeError):
-        raise ModelFileError(f"The file has a network of {name!r:.50}, which is not known.") from None
+        raise ModelFileError(
+            f"The file has a network of {name!r:.50}, which is not known."
+        ) from None
 
 
 def _checked_arguments(architecture, arguments):

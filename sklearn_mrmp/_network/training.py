@@ -12,8 +12,8 @@ from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._host.allocator import kept_memory
-from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._host.torch_state import resolve_device, seeded_torch
+from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
 from sklearn_mrmp._network.batches import TokenBatches
 from sklearn_mrmp._network.callbacks import BestWeights, training_callbacks
@@ -23,7 +23,6 @@ from sklearn_mrmp._network.net import MultilabelNet
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._settings import RunSettings, Settings
 from sklearn_mrmp.nn import EagerAdamW
-
 
 # Decoupled decay: without decay it is Adam itself.
 OPTIMIZER = EagerAdamW

@@ -3,13 +3,19 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.responses import choose_response_method, decided_by_rule, label_scores
+from sklearn_mrmp._base import TunedDecisionsMixin
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
+from sklearn_mrmp._decisions.responses import (
+    choose_response_method,
+    label_scores,
+    last_step,
+    rows_of_last_step,
+)
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value, sweep_cuts
 from sklearn_mrmp._decisions.thresholds import (
+    best_thresholds,
     check_labels_and_scores,
     check_metrics,
-    tune_thresholds,
 )
 from sklearn_mrmp._host.optional import import_optional
 
@@ -69,7 +75,7 @@ class ThresholdDisplay:
 
         Parameters
         ----------
-        estimator : classifier
+        estimator : classifier, or a Pipeline that ends in one
             Fitted on a label matrix, with ``predict_proba`` or ``decision_function``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows, best such as `estimator` was not fitted on.
@@ -85,15 +91,18 @@ class ThresholdDisplay:
         display : ThresholdDisplay
         """
         check_is_fitted(estimator)
-        method = choose_response_method(estimator)
-        scores = label_scores(estimator, X, np.shape(y)[1], method)
-        rules = getattr(estimator, "decision_rules_", {}).get("optimal")
-        thresholds = getattr(estimator, "thresholds_", None)
-
-        def decide(name, S):
-            return decided_by_rule(estimator, rules[name], S, X, name)
-
-        return cls._make(y, scores, metrics, ax, thresholds, rules, decide)
+        metrics, thresholds, rule_scores = check_metrics(metrics), None, None
+        classifier = last_step(estimator)
+        # decisions are shown on the kind of scores that they were tuned on
+        method = choose_response_method(estimator, getattr(classifier, "response_method", "auto"))
+        Y, S = check_labels_and_scores(y, label_scores(estimator, X, np.shape(y)[1], method))
+        if isinstance(classifier, TunedDecisionsMixin):
+            thresholds, rows = classifier.thresholds_, rows_of_last_step(estimator, X)
+            rule_scores = {
+                name: metric_value(Y, classifier._labels_at(S, rows, name, "optimal"), name)
+                for name in metrics
+            }
+        return cls._make(Y, S, metrics, thresholds, rule_scores).plot(ax=ax)
 
     @classmethod
     def from_predictions(
@@ -120,29 +129,21 @@ class ThresholdDisplay:
         -------
         display : ThresholdDisplay
         """
-        rules = None
+        metrics, rule_scores = check_metrics(metrics), None
         if show_rule:
-            rules = fit_decision_rules(Y_true, Y_score, Y_train=Y_train, metrics=metrics)
-        return cls._make(Y_true, Y_score, metrics, ax, None, rules, None)
+            tune = {"decisions": ("optimal",), "metrics": metrics}
+            rules = OperatingPoints.tune(Y_true, Y_score, Y_train, **tune).rules["optimal"]
+            rule_scores = {name: rule.validation_score for name, rule in rules.items()}
+        Y, S = check_labels_and_scores(Y_true, Y_score)
+        return cls._make(Y, S, metrics, None, rule_scores).plot(ax=ax)
 
     @classmethod
-    def _make(cls, Y_true, Y_score, metrics, ax, thresholds, rules, decide):
-        """Draw; `decide` is None where rules were fitted on these rows and know their scores."""
-        metrics = check_metrics(metrics)
-        Y, S = check_labels_and_scores(Y_true, Y_score)
-        tuned = tune_thresholds(Y, S, metrics=metrics)
+    def _make(cls, Y, S, metrics, thresholds, rule_scores):
+        """Compute the curves; without thresholds the best ones on these rows are marked."""
+        tuned = best_thresholds(Y, S, metrics)
         thresholds = tuned.thresholds if thresholds is None else thresholds
-        rule_scores = None
-        if rules is not None:
-            rule_scores = {
-                name: rules[name].validation_score
-                if decide is None
-                else metric_value(Y, decide(name, S), name)
-                for name in metrics
-            }
         chosen = {name: float(thresholds[name]) for name in metrics}
-        curves = _curves(Y, S, metrics, tuned)
-        return cls(curves, chosen, tuned.plateaus, rule_scores).plot(ax=ax)
+        return cls(_curves(Y, S, metrics, tuned), chosen, tuned.plateaus, rule_scores)
 
     def plot(self, *, ax=None):
         """Draw the curves.

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
+from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._numerics.sparse import rank_in_row
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 
@@ -135,6 +135,11 @@ def _complete(voter):
 
 
 CentroidVoter._model_part = Part(
-    {"features_": "LinearFeatures", "centroids_": "csr_array", "log_odds_": "ndarray", "calibration_": "ndarray"},
+    {
+        "features_": "LinearFeatures",
+        "centroids_": "csr_array",
+        "log_odds_": "ndarray",
+        "calibration_": "ndarray",
+    },
     complete=_complete,
 )

@@ -6,8 +6,8 @@ Knows scikit-learn's estimator interface and the shapes that its classifiers ans
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_mrmp._model_files.part import Part, is_count, require
 from sklearn_mrmp._decisions.responses import choose_response_method, label_scores
+from sklearn_mrmp._model_files.part import Part, is_count, require
 from sklearn_mrmp._numerics.log_odds import log_odds
 
 # Probabilities stay inside (0, 1), so that one certain voter cannot overrule all others.

@@ -7,9 +7,9 @@ make different errors. Knows the solver, encoded rows, numpy and scipy.
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
-from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._voters.logistic import (
     LogisticDesign,
     frequency_intercepts,
@@ -138,6 +138,11 @@ def _complete(voter):
 
 
 LinearVoter._model_part = Part(
-    {"features_": "LinearFeatures", "strength_": "float", "coef_": "ndarray", "intercept_": "ndarray"},
+    {
+        "features_": "LinearFeatures",
+        "strength_": "float",
+        "coef_": "ndarray",
+        "intercept_": "ndarray",
+    },
     complete=_complete,
 )

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
-from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._numerics.dense_product import DenseProduct
 from sklearn_mrmp._numerics.log_odds import log_odds
 from sklearn_mrmp._numerics.rows import evenly_spaced
@@ -205,7 +205,13 @@ def _complete(voter):
 
 
 NeighborVoter._model_part = Part(
-    {"features_": "LinearFeatures", "columns_": "csr_array|ndarray", "labels_": "csr_array", "log_odds_": "ndarray", "power_": "float"},
+    {
+        "features_": "LinearFeatures",
+        "columns_": "csr_array|ndarray",
+        "labels_": "csr_array",
+        "log_odds_": "ndarray",
+        "power_": "float",
+    },
     complete=_complete,
     left_out=("_product",),
 )

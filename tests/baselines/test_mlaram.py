@@ -236,7 +236,7 @@ def test_labels_above_the_largest_gap_are_predicted():
         ]
     )
     expected = [[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]]
-    np.testing.assert_array_equal(clf._decide_labels(P, X=None), np.array(expected, dtype=bool))
+    np.testing.assert_array_equal(clf._predict_labels(P, X=None), np.array(expected, dtype=bool))
 
 
 def test_threshold_changes_predictions_without_a_new_fit(data):

@@ -1,6 +1,10 @@
 """compare_classifiers: the same rows and rules for everybody, and no run done twice."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import sklearn_mrmp
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.run import label_probabilities, peak_memory, score
 from sklearn_mrmp._decisions.choice import fit_decision_rules
@@ -304,10 +309,48 @@ def test_each_run_has_a_process_of_its_own_with_its_own_memory(data):
 
             return np.full((len(X), self.n_labels_), 0.5)
 
-    estimators = {"large": Eater(300), "dead": Eater(die=True)}
+    estimators = {"large": Eater(300), "dead": Eater(die=True), "small": Eater(0)}
     result = compare_classifiers(estimators, *data, n_jobs=2, metrics="f1_micro")
-    assert 250 < result.runs[0].peak_memory - result.runs[0].base_memory < 400
+    large, _, small = (run.peak_memory for run in result.runs)
+    assert 250 < large - small < 400
     assert "TerminatedWorkerError" in result.errors["dead"]
+
+
+SCRIPT = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn_mrmp import compare_classifiers
+
+class Mine(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.frequencies_ = y.mean(axis=0)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.frequencies_, (len(X), 1))
+
+X, Y = np.ones((40, 3)), np.eye(4, dtype=int)[np.arange(40) % 4]
+result = compare_classifiers({"mine": Mine()}, X[:30], Y[:30], X[30:], Y[30:], metrics="accuracy")
+assert not result.errors, result.errors
+assert result.runs[0].peak_memory > 10
+"""
+
+
+@pytest.mark.slow
+def test_scripts_need_no_main_guard_and_may_define_classifiers(tmp_path):
+    """A worker neither runs the script again nor has to import the class from it."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    path = Path(sklearn_mrmp.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_peak_memory_is_known_without_proc(monkeypatch):

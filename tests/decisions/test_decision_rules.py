@@ -7,11 +7,16 @@ import scipy.sparse as sp
 
 import sklearn_mrmp._decisions.expected_f1 as expected_f1
 import sklearn_mrmp._decisions.label_set_model as label_set_model
-from sklearn_mrmp._decisions.choice import DECISIONS, fit_decision_rules
+from sklearn_mrmp._decisions.choice import CANDIDATES, fit_decision_rules
 from sklearn_mrmp._decisions.cut_rules import AtLeastOneRule, GlobalThresholdRule, TopKRule
 from sklearn_mrmp._decisions.expected_f1 import expected_f1_curve, top_k_by_expected_f1
 from sklearn_mrmp._decisions.expected_f1_rule import ExpectedF1Rule
-from sklearn_mrmp._decisions.label_set_model import LabelSetModel, fit_label_sets, to_logits
+from sklearn_mrmp._decisions.label_set_model import (
+    CollectedLabelSets,
+    LabelSetModel,
+    fit_label_sets,
+    to_logits,
+)
 from sklearn_mrmp._decisions.label_set_rules import (
     LabelSetF1Rule,
     LabelSetMarginalRule,
@@ -145,7 +150,8 @@ def test_marginals_are_probabilities_summed_over_label_sets():
 def test_likelihood_gradient_is_right_so_that_the_true_sets_get_more_probable():
     Y, P = related_labels(150)
     Z = to_logits(P)
-    fitted, own, _ = fit_label_sets(Y > 0, Z, None, 100)
+    fit = fit_label_sets(CollectedLabelSets.of(Y > 0, None, 100), Z)
+    fitted, own = fit.judge, fit.own
     start = LabelSetModel.from_labels(Y > 0, 100)
 
     def likelihood(model):
@@ -166,11 +172,13 @@ def test_likelihood_gradient_is_right_so_that_the_true_sets_get_more_probable():
 def test_rows_of_unknown_sets_do_not_crowd_out_those_that_tell(monkeypatch):
     Y_train, (Y, P) = related_labels(60, seed=1)[0], related_labels(40)
     strangers = np.tile([1, 0, 1, 0, 1], (360, 1))
-    expected = fit_label_sets(Y > 0, to_logits(P), Y_train > 0, 100)[2].coefficients
+    collected = CollectedLabelSets.of(Y > 0, Y_train > 0, 100)
+    expected = fit_label_sets(collected, to_logits(P)).model.coefficients
     monkeypatch.setattr(label_set_model, "_FIT_NUMBERS", 40 * 4)  # 40 rows, four sets
     mixed = np.random.default_rng(0).permutation(400)
     Y, P = (np.vstack([some, strangers])[mixed] for some in (Y, P))
-    fitted = fit_label_sets(Y > 0, to_logits(P), Y_train > 0, 100)[2].coefficients
+    collected = CollectedLabelSets.of(Y > 0, Y_train > 0, 100)
+    fitted = fit_label_sets(collected, to_logits(P)).model.coefficients
     np.testing.assert_allclose(fitted, expected, rtol=1e-3, atol=1e-3)
 
 
@@ -225,7 +233,7 @@ def test_at_least_one_never_leaves_a_row_empty_and_finds_the_best_cut():
         assert rule.validation_score == pytest.approx(max(scores))
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("decision", CANDIDATES)
 @pytest.mark.parametrize("n_train", [None, 0, 3])
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("shape", [(1, 1), (1, 4), (2, 3)])

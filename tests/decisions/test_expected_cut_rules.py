@@ -6,9 +6,10 @@ from scipy.special import expit, logit
 
 from sklearn_mrmp._decisions import expected_cut_rules as rules_module
 from sklearn_mrmp._decisions import sweep as _threshold_sweep
+from sklearn_mrmp._decisions.calibration import Calibration
 from sklearn_mrmp._decisions.choice import fit_decision_rules
 from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule, LabelThresholdRule
-from sklearn_mrmp._decisions.expected_cut_rules import Calibration, MacroF1Rule, MicroF1Rule
+from sklearn_mrmp._decisions.expected_cut_rules import MacroF1Rule, MicroF1Rule
 from sklearn_mrmp._decisions.sweep import metric_value
 
 

@@ -16,10 +16,13 @@ from sklearn_mrmp import (
     compare_classifiers,
 )
 from sklearn_mrmp._decisions import operating_points as _operating_points
-from sklearn_mrmp._decisions.choice import fit_accuracy_rule, fit_decision_rules
+from sklearn_mrmp._decisions.choice import fit_decision_rules
 from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule
 from sklearn_mrmp._decisions.label_set_rules import LabelSetRule
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.seen_rows import SeenRowRule
+from sklearn_mrmp._decisions.sweep import METRICS
+from sklearn_mrmp._decisions.validation_rows import ValidationRows
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.own_hooks import complete_seen_row_rule
@@ -114,7 +117,8 @@ def copies(n_right, n_wrong, similarity=1.0):
 def rule_around(Y, similar):
     P = np.full(Y.shape, 0.5)
     nothing = Nothing()
-    return nothing, SeenRowRule.around(nothing, nothing.decide(P), Y, P, similar)
+    rows = ValidationRows(Y, P, similar=similar)
+    return nothing, SeenRowRule.wrap_if_better(nothing, nothing.decide(P), rows)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +162,7 @@ def test_a_rule_that_has_seen_the_validation_rows_is_not_believed():
     # Every third row was seen before.
     rows = np.arange(60)[:, None]
     similar = SimilarRows(np.where(rows % 3, 0.1, 1.0), rows, sp.csr_array(Y.astype(float)))
-    with_rows = fit_accuracy_rule(Y, P, None, similar)
+    with_rows = OperatingPoints.tune(Y, P, similar=similar).rule("accuracy", "optimal")
     assert isinstance(with_rows, SeenRowRule)
     assert isinstance(with_rows.rule, LabelSetRule)
     assert with_rows.validation_score == 20 / 60
@@ -219,7 +223,9 @@ def test_with_too_many_labels_some_rows_are_tuned_on(settings, doubled, monkeypa
         monkeypatch.setattr(module, "DECISION_ENTRIES", 6 * 40)
     seen = []
     monkeypatch.setattr(
-        SeenRowRule, "around", lambda rule, decided, Y, P, similar: seen.append(similar) or rule
+        SeenRowRule,
+        "wrap_if_better",
+        lambda rule, decided, rows: seen.append(rows.similar) or rule,
     )
     MrMPClassifier(d_model=8, max_epochs=2, random_state=0, **settings).fit(*doubled)
     assert [len(similar.rows) for similar in seen] == [40]
@@ -244,6 +250,18 @@ def test_displays_show_what_is_predicted(fitted, doubled):
     before = fitted.get_params()
     display = ThresholdDisplay.from_estimator(fitted, *doubled)
     assert display.rule_scores["accuracy"] == 1.0
+    assert fitted.get_params() == before
+
+
+def test_every_operating_point_can_be_asked_without_changing_the_classifier(fitted, doubled):
+    X, before = doubled[0][:40], fitted.get_params()
+    P = fitted.predict_proba(X)
+    for metric in METRICS:
+        for decision in ("optimal", "threshold"):
+            other = copy.copy(fitted).set_params(threshold=metric, decision=decision)
+            labels = fitted._labels_at(P, X, metric, decision)
+            np.testing.assert_array_equal(labels, other.predict(X).toarray() > 0)
+    np.testing.assert_array_equal(fitted._labels_at(P, X, "accuracy", 0.4), P >= 0.4)
     assert fitted.get_params() == before
 
 

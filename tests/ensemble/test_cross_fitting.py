@@ -10,8 +10,7 @@ from skorch.callbacks import Callback
 from sklearn_mrmp import MrMPClassifier, TunedDecisionClassifier, load
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.run import tunes_on_all_rows
-from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.operating_points import tune_operating_points
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._ensemble import fitting as _model_fitting
 
 TINY = {
@@ -56,17 +55,24 @@ def test_every_row_is_held_out_once_from_networks_graph_and_paths(related, monke
         assert graph == clf._learn_graph(sp.csr_array(Y[rows]))
 
 
-def test_decisions_are_tuned_on_all_rows(related, monkeypatch):
-    sizes = []
+@pytest.fixture
+def tunings(monkeypatch):
+    """Return what decisions are tuned on from now on: labels, probabilities, other labels."""
+    seen, original = [], OperatingPoints.tune
 
-    def spy(Y, P, **options):
-        sizes.append((Y.shape[0], len(P), options["Y_train"]))
-        return fit_decision_rules(Y, P, **options)
+    def spy(Y, P, Y_others=None, **options):
+        seen.append((Y, P, Y_others))
+        return original(Y, P, Y_others, **options)
 
-    monkeypatch.setattr("sklearn_mrmp._decisions.operating_points.fit_decision_rules", spy)
+    monkeypatch.setattr(OperatingPoints, "tune", spy)
+    return seen
+
+
+def test_decisions_are_tuned_on_all_rows(related, tunings):
     MrMPClassifier(**TINY, cv=3).fit(*related)
-    n_samples = related[0].shape[0]
-    assert sizes == [(n_samples, n_samples, None)] * 2
+    ((Y, P, Y_others),) = tunings
+    assert len(Y) == len(P) == related[0].shape[0]
+    assert Y_others is None
 
 
 def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, monkeypatch):
@@ -75,19 +81,12 @@ def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, monkeypatc
     assert clf.predict(related[0]).shape == related[1].shape
 
 
-def test_labels_are_as_likely_out_of_fold_as_they_are(related, monkeypatch):
-    seen = []
-
-    def spy(Y, P, Y_others, similar):
-        seen.append(np.abs(P.mean(axis=0) - Y.mean(axis=0)).max())
-        return tune_operating_points(Y, P, Y_others, similar)
-
-    monkeypatch.setattr("sklearn_mrmp._mrmp.tune_operating_points", spy)
+def test_labels_are_as_likely_out_of_fold_as_they_are(related, tunings, monkeypatch):
     plain = {**TINY, "cv": 3, "label_sets": False}
     MrMPClassifier(**plain).fit(*related)
     monkeypatch.setattr("sklearn_mrmp._ensemble.cross_fitting.label_shifts", lambda *args: None)
     MrMPClassifier(**plain).fit(*related)
-    shifted, unshifted = seen
+    shifted, unshifted = (np.abs(P.mean(axis=0) - Y.mean(axis=0)).max() for Y, P, _ in tunings)
     assert shifted < 0.01
     assert shifted < unshifted
 

@@ -103,10 +103,16 @@ def test_never_meeting_pairs_can_decide_the_fdr_of_others():
 def test_min_count_leaves_rare_labels_untested(correction):
     Y = random_labels(1)
     p = brute_force(Y, min_count=10)
-    pairs = significant_pairs(sp.csr_array(Y), alpha=0.05, correction=correction, min_count=10)
-    assert pairs.n_tested == len(p) < len(brute_force(Y))
-    labels = np.concatenate([pairs.first, pairs.second])
-    assert Y.sum(axis=0)[labels].min() >= 10
+    assert len(p) < len(brute_force(Y))
+    values = np.array(list(p.values()))
+    corrected = {
+        None: values,
+        "bonferroni": values * len(p),  # as many as were tested, not as there are
+        "fdr_bh": false_discovery_control(values),
+    }[correction]
+    expected = {pair for pair, q in zip(p, corrected, strict=True) if q <= 0.05}
+    assert found(Y, alpha=0.05, correction=correction, min_count=10) == expected
+    assert Y.sum(axis=0)[list({label for pair in expected for label in pair})].min() >= 10
 
 
 @pytest.mark.parametrize("correction", [None, "bonferroni", "fdr_bh"])
@@ -129,7 +135,7 @@ def test_dense_and_sparse_products_give_the_same_pairs(monkeypatch, share):
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 1), (5, 0)])
 def test_nothing_is_found_where_nothing_can_be_tested(shape):
     pairs = significant_pairs(sp.csr_array(shape, dtype=np.int32), alpha=0.05, correction="fdr_bh")
-    assert len(pairs.first) == pairs.n_tested == 0
+    assert len(pairs.first) == len(pairs.second) == len(pairs.co_occurrence) == 0
 
 
 def test_each_pair_comes_once_with_its_co_occurrence():
@@ -166,7 +172,7 @@ def test_false_positive_rate_is_alpha_for_independent_labels(alpha):
     for _ in range(10):
         Y = rng.random((1000, 60)) < rng.uniform(0.1, 0.6, size=60)
         pairs = significant_pairs(sp.csr_array(Y.astype(np.int32)), alpha=alpha)
-        rates.append(len(pairs.first) / pairs.n_tested)
+        rates.append(len(pairs.first) / (60 * 59 / 2))
     standard_error = np.sqrt(alpha * (1 - alpha) / (10 * 60 * 59 / 2))
     assert abs(np.mean(rates) - alpha) < 4 * standard_error
 

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_mrmp import hierarchy_relation, similarity_relation
+from sklearn_mrmp._graph import priors
 from sklearn_mrmp._graph import resolve as _relations
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.resolve import resolve_relations
@@ -222,7 +223,7 @@ def test_embeddings_are_compared_by_cosine_whatever_their_length(container, monk
     unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
     S = unit @ unit.T
     np.fill_diagonal(S, 0)
-    monkeypatch.setattr(_relations, "_ROWS_PER_BLOCK", 3)
+    monkeypatch.setattr(priors, "_ROWS_PER_BLOCK", 3)
     relation = similarity_relation(container(X), cut=0.3)
     np.testing.assert_allclose(relation.toarray(), np.where(S >= 0.3, S, 0))
 

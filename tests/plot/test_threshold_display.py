@@ -6,6 +6,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._decisions.thresholds import tune_thresholds
@@ -56,6 +58,28 @@ def test_tuned_classifier_is_shown_with_its_own_cuts_and_rules(related):
     assert display.rule_scores["accuracy"] == expected
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "the metric's own rule" in texts
+
+
+def test_tuned_classifier_at_the_end_of_a_pipeline_is_shown_with_its_own_cuts(related):
+    X, Y = related
+    tuned = TunedDecisionClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
+    piped = make_pipeline(MaxAbsScaler(), tuned).fit(X[:100], Y[:100])
+    display = ThresholdDisplay.from_estimator(piped, X[100:], Y[100:])
+    assert display.thresholds == piped[-1].thresholds_
+    expected = metric_value(Y[100:] > 0, piped.predict(X[100:]) > 0, "f1_micro")
+    assert display.rule_scores["f1_micro"] == expected
+
+
+def test_decisions_tuned_on_margins_are_shown_on_margins(related):
+    X, Y = related
+    linear = OneVsRestClassifier(LogisticRegression())
+    clf = TunedDecisionClassifier(linear, response_method="decision_function", random_state=0)
+    clf.fit(X[:100], Y[:100])
+    display = ThresholdDisplay.from_estimator(clf, X[100:], Y[100:], metrics="f1_micro")
+    cuts, _ = display.curves["f1_micro"]
+    assert cuts[0] < 0  # no probability
+    expected = metric_value(Y[100:] > 0, clf.predict(X[100:]) > 0, "f1_micro")
+    assert display.rule_scores["f1_micro"] == expected
 
 
 def test_any_classifier_is_shown_with_the_best_cuts_on_the_rows(related):

@@ -302,7 +302,7 @@ def _label_set_groups(Y):
 
 
 def _complete(classifier):
-    """Check, in a model file, prototypes and clusters against each other, and collect each cluster's boxes."""
+    """Check prototypes and clusters of a model file, and collect each cluster's boxes."""
     complete_classifier(classifier)
     n, n_labels = classifier.n_prototypes_, classifier._target_encoding.n_labels
     boxes, counts = classifier._prototypes, classifier.label_counts_

@@ -218,7 +218,7 @@ class MLKNNClassifier(BaseMultilabelClassifier):
 
 
 def _complete(classifier):
-    """Check, in a model file, that neighbours, their labels and the posterior have the sizes of each other."""
+    """Check, in a model file, that neighbours, labels and the posterior fit each other."""
     complete_classifier(classifier)
     n_labels, k = classifier._target_encoding.n_labels, classifier.n_neighbors_
     search, Y = classifier._neighbors, classifier._Y

@@ -9,5 +9,6 @@ Five layers, each of which trusts the file no further than it has checked it its
   its `part` what a file may hold of it;
 - `api`: `save`, `load` and the methods of the classifiers.
 
-Checkpoints use the first three. Nothing here knows pickle, evaluates text, or imports a module that a file names.
+Checkpoints use the first three. Nothing here knows pickle, evaluates text, or imports a module that
+a file names.
 """

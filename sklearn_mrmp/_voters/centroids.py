@@ -126,7 +126,7 @@ def _calibrated(cosines, Y, log_odds):
 
 
 def _complete(voter):
-    """Check, in a model file, that centroids, frequencies and features have the sizes of each other."""
+    """Check, in a model file, that centroids, frequencies and features fit each other."""
     require(type(voter.centroids_) is sp.csr_array, "centroids of labels")
     n_features, n_labels = voter.centroids_.shape
     require(is_vector(voter.log_odds_, n_labels, "f"), "frequencies of labels")

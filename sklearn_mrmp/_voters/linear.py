@@ -130,7 +130,7 @@ def _held_out_loss(X, Y, W, b):
 
 
 def _complete(voter):
-    """Check, in a model file, that weights, intercepts and features have the sizes of each other."""
+    """Check, in a model file, that weights, intercepts and features fit each other."""
     require(is_matrix(voter.coef_) and voter.coef_.dtype == np.float32, "weights of a linear voter")
     n_features, n_labels = voter.coef_.shape
     require(is_vector(voter.intercept_, n_labels, "f"), "intercepts of a linear voter")

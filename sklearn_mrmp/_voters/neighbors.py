@@ -194,7 +194,7 @@ def _steady_product(rows, columns):
 
 
 def _complete(voter):
-    """Check, in a model file, that rows, their labels, frequencies and features have the sizes of each other."""
+    """Check, in a model file, that rows, labels, frequencies and features fit each other."""
     require(is_matrix(voter.columns_) and voter.columns_.dtype == np.float32, "remembered rows")
     n_features, n_rows = voter.columns_.shape
     is_sparse = type(voter.labels_) is sp.csr_array and voter.labels_.dtype == np.float32

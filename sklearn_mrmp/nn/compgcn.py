@@ -150,7 +150,7 @@ class LabelRelationModule(nn.Module):
             # Like one more label: same scale, so that φ mixes two vectors of equal weight.
             nn.init.normal_(self.relation_embedding)
             with torch.no_grad():
-                self.relation_embedding *= self.label_embedding.std()
+                self.relation_embedding.mul_(self.label_embedding.std())
         self.relation_transforms = nn.ModuleList(
             nn.Linear(d_model, d_model, bias=False) for _ in self.layers[1:]
         )

@@ -120,7 +120,12 @@ def _as_arrays(value):
         return {key: _as_arrays(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_as_arrays(item) for item in value)
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    for kind in (bool, int, float, str):  # subclasses, such as torch's version, as what they are
+        if isinstance(value, kind):
+            return kind(value)
+    return value
 
 
 def _as_tensors(value):

@@ -10,27 +10,27 @@ from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._input.kinds import INPUT_KINDS
 from sklearn_mrmp._sklearn_compat import HasMethods, Interval, StrOptions
 
-_COUNT = Interval(Integral, 1, None, closed="left")
-_AUTO = StrOptions({"auto"})
+COUNT = Interval(Integral, 1, None, closed="left")
+AUTO = StrOptions({"auto"})
 
 # Parameters that any network behind an estimator may have.
 SHARED = {
     "dropout": [Interval(Real, 0, 1, closed="left")],
-    "feature_dropout": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "feature_dropout": [Interval(Real, 0, 1, closed="left"), AUTO],
     "input_type": [StrOptions({"auto", *INPUT_KINDS})],
-    "max_tokens": [_COUNT, None],
+    "max_tokens": [COUNT, None],
     "relations": [StrOptions({"chi2"}), None, LabelGraph, Mapping, callable],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "voters": [list, tuple],
     "label_sets": ["boolean"],
-    "label_shortlist": [_COUNT, _AUTO, None],
-    "n_members": [_COUNT],
-    "max_epochs": [_COUNT, _AUTO],
-    "batch_size": [_COUNT],
+    "label_shortlist": [COUNT, AUTO, None],
+    "n_members": [COUNT],
+    "max_epochs": [COUNT, AUTO],
+    "batch_size": [COUNT],
     "lr": [Interval(Real, 0, None, closed="neither")],
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],
-    "early_stopping": ["boolean", _AUTO, _COUNT],
+    "early_stopping": ["boolean", AUTO, COUNT],
     "refit": ["boolean"],
     "cv": [
         Interval(Real, 0, 1, closed="neither"),
@@ -40,7 +40,7 @@ SHARED = {
     "metric": [StrOptions(set(METRICS))],
     "decision": [StrOptions(set(DECISIONS)), Interval(Real, 0, 1, closed="both")],
     "device": [str],
-    "n_threads": [_COUNT, None],
+    "n_threads": [COUNT, None],
     "n_jobs": [Integral, None],
     "callbacks": [list, tuple, None],
     "checkpoint_dir": [str, os.PathLike, None],
@@ -51,12 +51,12 @@ SHARED = {
 
 CONSTRAINTS = {
     **SHARED,
-    "d_model": [_COUNT],
-    "n_heads": [_COUNT],
-    "n_relation_layers": [_COUNT],
-    "n_decoder_layers": [_COUNT],
+    "d_model": [COUNT],
+    "n_heads": [COUNT],
+    "n_relation_layers": [COUNT],
+    "n_decoder_layers": [COUNT],
     "n_encoder_layers": [Interval(Integral, 0, None, closed="left")],
-    "d_inner": [_COUNT, None],
+    "d_inner": [COUNT, None],
     "architecture": [StrOptions({"default", "paper"})],
     "composition": [StrOptions({"sum", "sub", "mult"})],
     "relation_loss": [Interval(Real, 0, None, closed="left")],

@@ -99,8 +99,9 @@ def make_net(params, fitted):
     arguments = _checked_arguments(architecture, params["module"])
     require(isinstance(weights, dict) and len(weights) <= _MAX_WEIGHTS, "weights of the network")
     require(all(type(weight) is np.ndarray for weight in weights.values()), "weights that are not")
-    relations = _checked_relations(params["relations"], arguments["n_labels"])
-    arguments = {**arguments, _RELATIONS: relations}
+    if params["relations"] is not None:
+        relations = _checked_relations(params["relations"], arguments["n_labels"])
+        arguments = {**arguments, _RELATIONS: relations}
     with torch.device("meta"), at_most(len(weights)):  # shapes without memory
         outline = architecture.module(**arguments)
     _check_weights(outline, weights)
@@ -136,8 +137,6 @@ def _checked_arguments(architecture, arguments):
 
 
 def _checked_relations(relations, n_labels):
-    if relations is None:
-        return None
     require(isinstance(relations, dict) and len(relations) <= _MAX_RELATIONS, "relations")
     for name, adjacency in relations.items():
         is_square = type(adjacency) is sp.csr_array and adjacency.shape == (n_labels, n_labels)
@@ -186,7 +185,7 @@ def _build(architecture, arguments, params):
     loss_names = inspect.signature(architecture.loss).parameters.keys()
     require(isinstance(loss, dict) and loss.keys() <= loss_names, "settings of the loss")
     if _RELATIONS in loss_names:
-        loss = {**loss, _RELATIONS: arguments[_RELATIONS]}
+        loss = {**loss, _RELATIONS: arguments.get(_RELATIONS)}
     device = _present_device(params["device"])
     net = MultilabelNet(
         architecture=architecture.name,

@@ -121,9 +121,8 @@ class MrMPModule(LabelModule):
         return NetworkOutput(logits, v)
 
     def prepared(self):
-        """V^T, which is the same for all rows."""
-        with torch.autocast(self.label_relations.label_embedding.device.type, enabled=False):
-            return {"label_embeddings": self.label_embeddings()}
+        """Compute V^T once: it is the same for all rows."""
+        return {"label_embeddings": self.label_embeddings()}
 
     def label_embeddings(self):
         """V^T, (L, d)."""

@@ -4,7 +4,7 @@ Knows skorch and torch's schedulers; nothing of any network.
 """
 
 import torch
-from skorch.callbacks import Callback, EarlyStopping, LRScheduler
+from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRScheduler
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
@@ -43,35 +43,6 @@ class FiniteLoss(Callback):
                 f"{loss.item()} in epoch {len(net.history)}. Lower lr (now {net.lr:g}), or "
                 "relation_loss, and check X for extreme values."
             )
-
-
-class ShortGradients(Callback):
-    """Scale gradients down to a norm, as skorch's `GradientNormClipping` does, in few calls."""
-
-    def __init__(self, max_norm):
-        self.max_norm = max_norm
-
-    def on_grad_computed(self, net, **kwargs):
-        """Look at the gradients of a step."""
-        shorten_gradients(net.optimizer_, self.max_norm)
-
-
-def shorten_gradients(optimizer, max_norm):
-    """Scale the gradients of an optimiser's weights down to a norm.
-
-    The same bits as `torch.nn.utils.clip_grad_norm_`; small networks take as long for the calls as
-    for the numbers, and gradients that are short enough are not written again.
-    """
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    gradients = [weight.grad for weight in weights if weight.grad is not None]
-    if not gradients:
-        return
-    norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-    factor = torch.clamp(max_norm / (norm + 1e-6), max=1.0)
-    if factor.device.type != "cpu":
-        torch._foreach_mul_(gradients, factor)  # without waiting for it
-    elif not factor >= 1:  # also when it is not a number: the loss will tell
-        torch._foreach_mul_(gradients, factor.item())
 
 
 class BatchProgress(Callback):
@@ -127,7 +98,7 @@ def training_callbacks(training, *, n_batches, has_valid, progress_bar):
     n_steps = training.max_epochs * n_batches
     callbacks = [
         ("finite_loss", FiniteLoss()),
-        ("clip", ShortGradients(_MAX_GRADIENT_NORM)),
+        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
     ]
     schedule = _schedule(training.lr, training.lr_schedule, n_steps)
     if schedule is not None:

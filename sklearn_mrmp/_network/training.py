@@ -11,7 +11,6 @@ import torch
 from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
-from sklearn_mrmp._host.allocator import kept_memory
 from sklearn_mrmp._host.torch_state import resolve_device, seeded_torch
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
@@ -22,10 +21,9 @@ from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
 from sklearn_mrmp._network.net import MultilabelNet
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._settings import RunSettings, Settings
-from sklearn_mrmp.nn import EagerAdamW
 
 # Decoupled decay: without decay it is Adam itself.
-OPTIMIZER = EagerAdamW
+OPTIMIZER = torch.optim.AdamW
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
-        with interrupt, kept_memory(needs.activation_bytes, torch.device(device).type):
+        with interrupt:
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
             trained = _ended(net, interrupt)
             net.forget_training()

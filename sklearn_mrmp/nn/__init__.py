@@ -16,20 +16,16 @@ H      attention heads
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
 from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
-from sklearn_mrmp.nn.dropout import ByteDropout
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
-from sklearn_mrmp.nn.optimizer import EagerAdamW
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
-    "ByteDropout",
     "CompGCNLayer",
     "DecoderLayer",
-    "EagerAdamW",
     "Encoder",
     "EncoderLayer",
     "LabelFeatureDecoder",

@@ -1,23 +1,14 @@
 """Multi-head attention and the position-wise network, the two blocks of encoder and decoder.
 
-Shapes are those of the legend in `sklearn_mrmp.nn`. Knows torch, dropout and plain products.
+Shapes are those of the legend in `sklearn_mrmp.nn`. Knows torch, and the tricks of `_speed`.
 """
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.dropout import ByteDropout
-from sklearn_mrmp.nn.products import (
-    NEVER,
-    added_to_scores,
-    attend_by_products,
-    products_pay,
-    weights_on_tokens,
-)
-
-# Folding saves this many times what it costs in operations before it is worth its copies.
-_FOLDING_GAIN = 1.6
+from sklearn_mrmp.nn._speed.dropout import ByteDropout
+from sklearn_mrmp.nn._speed.folding import folded_attention, should_fold
 
 
 class MultiHeadAttention(nn.Module):
@@ -25,10 +16,6 @@ class MultiHeadAttention(nn.Module):
 
     One fused projection serves self-attention; queries that differ from the tokens use their part
     of it. A row without tokens attends to nothing and receives zeros, not NaN.
-
-    Many queries on few tokens, as labels on a short row, are not projected at all: since
-    ``(u W_q)(z W_k)ᵀ = u (z W_k W_qᵀ)ᵀ`` and ``P (z W_v) W_o = P (z W_v W_o)``, both projections
-    can be folded into the few tokens. The function is the same within rounding.
 
     Parameters
     ----------
@@ -84,81 +71,28 @@ class MultiHeadAttention(nn.Module):
         -------
         Tensor of shape (B, Q, d)
         """
-        d_model = tokens.shape[-1]
-        if pairs is None and self._folding_pays(queries, tokens):
-            return self._folded(queries, tokens, mask)
-        if queries is tokens:
-            own, fused = None, self.qkv(tokens)
-            q, k, v = fused.chunk(3, dim=-1)
-        else:
-            weight, bias = self.qkv.weight, self.qkv.bias
-            own = q = F.linear(queries, weight[:d_model], bias[:d_model])
-            fused = F.linear(tokens, weight[d_model:], bias[d_model:])
-            k, v = fused.chunk(2, dim=-1)
-        if q.dim() == 2:
-            q = q.expand(len(tokens), -1, -1)
-        q, k, v = (self._split_heads(part) for part in (q, k, v))
-        if pairs is None and products_pay(q, k):
-            return self.output(attend_by_products(own, fused, mask, self.n_heads))
+        if pairs is None and should_fold(queries, tokens, self.n_heads):
+            return folded_attention(self.qkv, self.output, self.n_heads, queries, tokens, mask)
+        q, k, v = (self._split_heads(part) for part in self._projected(queries, tokens))
         attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
         if pairs is not None:
             attend = _with_pairs(attend, pairs)
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)  # (B, H, Q, d/H)
         return self.output(out.transpose(1, 2).flatten(2))
 
+    def _projected(self, queries, tokens):
+        """Return queries, keys and values, (B, ·, d); of one product if all are tokens."""
+        if queries is tokens:
+            return self.qkv(tokens).chunk(3, dim=-1)
+        d_model = tokens.shape[-1]
+        weight, bias = self.qkv.weight, self.qkv.bias
+        q = F.linear(queries, weight[:d_model], bias[:d_model])
+        if q.dim() == 2:
+            q = q.expand(len(tokens), -1, -1)
+        return q, *F.linear(tokens, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
+
     def _split_heads(self, x):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, ·, d/H)
-
-    def _folding_pays(self, queries, tokens):
-        """Compare Q projections and narrow products with T projections and H times wider ones."""
-        n_queries, (n_tokens, d_model) = queries.shape[-2], tokens.shape[1:]
-        saved = n_queries * (d_model - (self.n_heads - 1) * n_tokens)
-        return saved > _FOLDING_GAIN * n_tokens * d_model
-
-    def _folded(self, queries, tokens, mask):
-        """Attend with the projections of queries and output folded into the tokens."""
-        d_model = tokens.shape[-1]
-        weight, bias = self.qkv.weight[d_model:], self.qkv.bias[d_model:]
-        k, v = F.linear(tokens, weight, bias).chunk(2, dim=-1)
-        k = k * (d_model // self.n_heads) ** -0.5
-        score = self._shared_weights if queries.dim() == 2 else self._row_weights
-        added = added_to_scores(mask, tokens)
-        weights = score(queries, k, added)  # (B, Q, H T)
-        if added is not None:
-            v = v * (added > NEVER)[..., None]  # a row without tokens weighs its padding: zero
-        output = self.output.weight.unflatten(1, (self.n_heads, -1)).permute(1, 2, 0)
-        values = self._by_row(torch.bmm(self._by_head(v), output), len(tokens))  # (B, H T, d)
-        return torch.baddbmm(self.output.bias, weights, values)
-
-    def _row_weights(self, queries, k, added):
-        """Weights of queries (B, Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
-        (n_rows, n_tokens, d_model), k = k.shape, self._by_head(k)
-        weight = self.qkv.weight[:d_model].unflatten(0, (self.n_heads, -1))  # (H, d/H, d)
-        bias = self.qkv.bias[:d_model].unflatten(0, (self.n_heads, -1))[..., None]
-        keys = self._by_row(torch.bmm(k, weight), n_rows)  # (B, H T, d)
-        bias = torch.bmm(k, bias).view(self.n_heads, n_rows, n_tokens).transpose(0, 1)
-        if added is not None:
-            bias = bias + added[:, None]  # (B, H, T)
-        return weights_on_tokens(queries, keys, bias.flatten(1), self.n_heads)
-
-    def _shared_weights(self, queries, k, added):
-        """Weights of shared queries (Q, d) on scaled keys (B, T, d), as (B, Q, H T)."""
-        n_rows, n_tokens, d_model = k.shape
-        q = F.linear(queries, self.qkv.weight[:d_model], self.qkv.bias[:d_model])
-        q = q.unflatten(-1, (self.n_heads, -1)).permute(1, 2, 0)  # (H, d/H, Q)
-        scores = torch.bmm(self._by_head(k), q).unflatten(1, (n_rows, n_tokens))  # (H, B, T, Q)
-        if added is not None:
-            scores = scores + added[None, ..., None]
-        weights = torch.softmax(scores, dim=2).transpose(0, 1)
-        return weights.flatten(1, 2).transpose(1, 2)
-
-    def _by_head(self, x):
-        """Map (B, T, d) to (H, B T, d/H)."""
-        return x.unflatten(-1, (self.n_heads, -1)).permute(2, 0, 1, 3).flatten(1, 2)
-
-    def _by_row(self, x, n_rows):
-        """Map (H, B T, ·) to (B, H T, ·)."""
-        return x.unflatten(1, (n_rows, -1)).transpose(0, 1).flatten(1, 2)
 
 
 def _in_type_of(mask, x):

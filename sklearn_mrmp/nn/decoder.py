@@ -5,8 +5,8 @@ PAPER section 1, "Decoder, label-feature module". Knows attention and torch.
 
 from torch import nn
 
+from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
-from sklearn_mrmp.nn.dropout import ByteDropout
 
 
 class DecoderLayer(nn.Module):

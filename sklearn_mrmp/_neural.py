@@ -118,15 +118,14 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             After Ctrl-C. If an epoch was done by then, the classifier is fitted with what was
             learned so far.
         """
-        params = self.get_params(deep=False)
-        settings = FitSettings.of(params, find_architecture(self._architecture))
+        params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
+        settings = FitSettings.of(params, architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         kind = input_kind(settings.input.input_type, X)
         self.__dict__.pop("_ensemble", None)  # not fitted until it is
         X, Y = self._validate_fit(X, y, **kind.checks)
         given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
-
         checkpoints = CheckpointRun(settings.run.checkpoint_dir, __version__)
         random_state = checkpoints.random_state(params.get("random_state"))
         rows = EncodedRows.of(self._make_encoder(kind, settings), X)
@@ -135,24 +134,13 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
         checkpoints.claim(settings.learned_with, _named_data(X, Y, given), graph)
         trainer = NetworkTrainer(
-            NetworkRecipe(
-                find_architecture(self._architecture),
-                settings.network,
-                settings.training,
-                settings.run,
-            ),
+            NetworkRecipe(architecture, settings.network, settings.training, settings.run),
             learn_graph if len(splits) > 1 else KnownGraph(graph),
             seed=random_state.randint(np.iinfo(np.int32).max),
             n_members=settings.ensemble.n_members,
             checkpoints=checkpoints,
         )
-        plan = EnsemblePlan(
-            voters,
-            trainer if NETWORK in dict(voters) else None,
-            settings.ensemble.label_shortlist,
-            n_jobs=settings.run.n_jobs,
-            alone=partial(torch_threads, 1),
-        )
+        plan = _plan(settings, voters, trainer)
         with torch_threads(settings.run.n_threads):
             fitted = fit_ensemble(plan, splits)
             tuned = self._tune_decisions(settings, fitted, Y, given)
@@ -311,6 +299,17 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
+
+
+def _plan(settings, voters, trainer):
+    """Say what is to be fitted; the network takes part if it is among the voters."""
+    return EnsemblePlan(
+        voters,
+        trainer if NETWORK in dict(voters) else None,
+        settings.ensemble.label_shortlist,
+        n_jobs=settings.run.n_jobs,
+        alone=partial(torch_threads, 1),
+    )
 
 
 def _named_data(X, Y, given):

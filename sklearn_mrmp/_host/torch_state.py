@@ -5,8 +5,10 @@ Knows torch and nothing of the model.
 
 import os
 import threading
+import warnings
 from collections import Counter
 from contextlib import contextmanager
+from functools import cache
 
 import torch
 
@@ -152,6 +154,20 @@ def run_torch_in_threads(function, items):
     finally:
         _threads.in_use -= Counter({share: 1})
         _threads.leave(n_threads, before)
+
+
+@cache
+def load_compiler():
+    """Let torch import its compiler, which optimisers do when first used, and leave no trace of it.
+
+    The import sets an environment variable and adds warning filters; both are put back.
+    """
+    before = dict(os.environ)
+    with warnings.catch_warnings():
+        torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))]).step()
+        torch.empty(1, device="meta").normal_()
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import torch
 from skorch.history import History
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from sklearn_mrmp._host.torch_state import seeded_torch
+from sklearn_mrmp._host.torch_state import load_compiler, seeded_torch
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import find_architecture, relation_tensors
@@ -102,6 +102,7 @@ def make_net(params, fitted):
     if params["relations"] is not None:
         relations = _checked_relations(params["relations"], arguments["n_labels"])
         arguments = {**arguments, _RELATIONS: relations}
+    load_compiler()
     with torch.device("meta"), at_most(len(weights)):  # shapes without memory
         outline = architecture.module(**arguments)
     _check_weights(outline, weights)

@@ -11,7 +11,7 @@ import torch
 from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
-from sklearn_mrmp._host.torch_state import resolve_device, seeded_torch
+from sklearn_mrmp._host.torch_state import load_compiler, resolve_device, seeded_torch
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
 from sklearn_mrmp._network.batches import TokenBatches
@@ -109,6 +109,7 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
     training = recipe.training.resolved(train.rows)
     n_stop = min(n_stop or training.max_epochs, training.max_epochs)
     device = resolve_device(training.device)
+    load_compiler()
     data = NetworkData.of(encoder, train, graph)
     needs = TrainingNeeds.of(recipe, training, data, train)
     with enough_memory(needs, device), seeded_torch(seed, device):

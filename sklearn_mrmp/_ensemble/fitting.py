@@ -6,7 +6,7 @@ tune the decisions. With several splits the networks of all of them vote togethe
 of all rows. Knows voters by their methods, and joblib; nothing of targets or decisions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -78,8 +78,8 @@ class FittedEnsemble:
     Attributes
     ----------
     ensemble : Ensemble
-        Of one split, its voters; of several, all networks, and no other voters yet: see
-        `with_all_rows`.
+        Of one split, its voters; of several, the networks of all of them, and the other voters of
+        the last one, which `with_all_rows` replaces.
     numbers : ndarray of int
         Held-out rows that `P` is for, as their splits number them.
     Y : csr_array of shape (n_rows, n_labels)
@@ -309,7 +309,7 @@ def with_all_rows(ensemble, rows, Y):
     -------
     ensemble : Ensemble
     """
-    voters: Mapping = {
+    voters = {
         name: voter if voter.decodes_candidates else voter.refit(rows, Y)
         for name, voter in ensemble.voters.items()
     }

@@ -37,6 +37,10 @@ class EncodedRows:
     def __len__(self):
         return self.X.shape[0]
 
+    def __getstate__(self):
+        """Leave out what goes by the identity of objects: a copy has others."""
+        return {**self.__dict__, "_presented": {}, "_results": {}}
+
     def take(self, chosen):
         """Return the chosen rows; tokens that were computed here are not computed again."""
         rows = EncodedRows(self.encoder, self.canonical[chosen], self.X[chosen])

@@ -39,16 +39,17 @@ X_train, Y_train, X_test, Y_test = X[:700], Y[:700], X[700:], Y[700:]
 # ---------------------------------
 # `relation_ablation` fits the classifier as it is and with ``relations=None``, once for each seed,
 # and computes the ROC-AUC of every label on the test rows.
-from sklearn_mrmp import AblationDisplay, MrMPClassifier, relation_ablation
+from functools import partial
+
+from sklearn_mrmp import AblationDisplay, MrMPClassifier, label_graph, relation_ablation
 
 clf = MrMPClassifier(
     d_model=32,
     max_epochs=10,
     lr=0.003,
     feature_dropout=0.5,
-    correction="fdr_bh",
-    linear_path=False,  # so that the network speaks for itself
-    neighbor_path=False,
+    relations=partial(label_graph, correction="fdr_bh"),
+    voters=("network",),  # the network alone, to see what relations change in it
     label_sets=False,
 )
 result = relation_ablation(clf, X_train, Y_train, X_test, Y_test, seeds=2)

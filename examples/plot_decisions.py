@@ -50,9 +50,9 @@ def scores(labels):
     return {"accuracy": accuracy_score(Y_test, labels)} | f1
 
 
-rows = {"cut at 0.5": scores(clf.set_params(threshold=0.5).predict(X_test))}
+rows = {"cut at 0.5": scores(clf.set_params(decision=0.5).predict(X_test))}
 for metric in METRICS:
-    labels = clf.set_params(threshold=metric).predict(X_test)
+    labels = clf.set_params(metric=metric, decision="optimal").predict(X_test)
     rows[f"decided for {metric}"] = scores(labels)
 print(pd.DataFrame(rows).T.round(3).to_string())
 

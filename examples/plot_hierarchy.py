@@ -78,13 +78,12 @@ for name, relations in priors.items():
         lr=0.003,
         feature_dropout=0.5,
         relations=relations,
-        linear_path=False,  # so that the network speaks for itself
-        neighbor_path=False,
+        voters=("network",),  # the network alone, to see what relations change in it
         label_sets=False,
         random_state=0,
     )
     fitted[name] = clf.fit(X_train, Y_train_named)
-    labels = clf.set_params(threshold="f1_micro").predict(X_test)
+    labels = clf.set_params(metric="f1_micro").predict(X_test)
     child_without_parent = sum(
         np.sum(labels[:, position[topic]] > labels[:, position[subject]])
         for topic, subject in parents.items()

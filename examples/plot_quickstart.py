@@ -23,13 +23,15 @@ print(f"labels per row: {Y.sum(axis=1).mean():.2f}")
 # %%
 # Fit
 # ---
-# There is nothing to prepare. A tenth of the training rows is set aside to weigh the votes of
-# network and paths and to tune the decisions. The epochs are few here to be quick.
+# There is nothing to prepare. The network and two more voters, a logistic regression and the most
+# similar training rows, are fitted; a tenth of the training rows is held out to weigh them and to
+# tune the decisions. The epochs are few here to be quick.
 from sklearn_mrmp import MrMPClassifier
 
 clf = MrMPClassifier(max_epochs=8, random_state=0).fit(X_train, Y_train)
 print(f"trained {clf.n_iter_} epochs; losses of the last: {clf.history_[-1]['train_loss']:.3f} on")
-print(f"training rows, {clf.history_[-1]['valid_loss']:.3f} on the rows set aside")
+print(f"training rows, {clf.history_[-1]['valid_loss']:.3f} on the held-out rows")
+print("weights:", {name: round(weight, 2) for name, weight in clf.vote_weights_.items()})
 
 # %%
 # Predict
@@ -50,7 +52,7 @@ print("true         ", Y_test[1])
 from sklearn.metrics import accuracy_score, f1_score
 
 for metric in ("f1_micro", "accuracy"):
-    labels = clf.set_params(threshold=metric).predict(X_test)
+    labels = clf.set_params(metric=metric).predict(X_test)
     print(
         f"decided for {metric:8}:  micro F1 {f1_score(Y_test, labels, average='micro'):.3f},"
         f"  all labels right {accuracy_score(Y_test, labels):.3f},"

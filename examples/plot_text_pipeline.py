@@ -65,7 +65,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 bag = make_pipeline(TfidfVectorizer(), clone(classifier))
 bag.fit(texts_train, Y_train)
 for name, pipeline in (("sequence", model), ("bag of words", bag)):
-    pipeline[-1].set_params(threshold="accuracy")
+    pipeline[-1].set_params(metric="accuracy")
     print(f"{name:12}  all labels right: {pipeline.score(texts_test, Y_test):.2f}")
 
 # %%

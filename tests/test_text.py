@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from sklearn_mrmp import MrMPClassifier, TokenSequenceVectorizer
-from sklearn_mrmp._text import is_token_sequence
+from sklearn_mrmp import TokenSequenceVectorizer
+from sklearn_mrmp._input.sequence import is_token_sequence
+from tests.tiny import tiny
 
 TEXTS = ["The cat sat.", "the dog sat on the cat", "Été!"]
 
@@ -84,7 +85,7 @@ def test_pipeline_on_strings_reads_them_as_sequences():
     Y = np.array([[1, 0], [0, 0], [1, 1], [0, 1]] * 10)
     model = make_pipeline(
         TokenSequenceVectorizer(),
-        MrMPClassifier(d_model=16, n_heads=2, max_epochs=15, lr=0.01, random_state=0),
+        tiny(d_model=16, max_epochs=15, lr=0.01, batch_size=32),
     ).fit(texts, Y)
     assert model[-1].input_type_ == "sequence"
     np.testing.assert_array_equal(model.predict(texts[:4]), Y[:4])

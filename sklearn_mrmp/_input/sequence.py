@@ -93,7 +93,8 @@ class SequenceInput:
         tokens = rows.tokens
         counts = np.ones(len(tokens.tokens))
         shape = (len(tokens), self.n_tokens_)
-        bag = sp.csr_array((counts, tokens.tokens - 1, tokens.starts), shape=shape)
+        # A copy of the starts: adding up the counts of a word changes them in place.
+        bag = sp.csr_array((counts, tokens.tokens - 1, tokens.starts.copy()), shape=shape)
         bag.sum_duplicates()
         return bag
 

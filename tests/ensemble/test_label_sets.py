@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from sklearn_mrmp import MrMPClassifier, load
-from sklearn_mrmp._ensemble import label_sets as _label_set_vote
+from sklearn_mrmp import load
+from sklearn_mrmp._ensemble import label_sets as _label_sets
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
+from tests.tiny import tiny
 
 SETS = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]], dtype=bool)
 
@@ -66,7 +67,7 @@ def test_a_row_depends_on_itself_alone(problem):
 
 
 def test_very_many_labels_have_no_sets_to_speak_of(problem, monkeypatch):
-    monkeypatch.setattr(_label_set_vote, "_MOST_LABELS", 3)
+    monkeypatch.setattr(_label_sets, "_MOST_LABELS", 3)
     vote, mixed = LabelSetVote.fit(*problem)
     assert vote is None
     assert mixed is problem[1]
@@ -80,28 +81,26 @@ def sets():
     return X, Y.astype(int)
 
 
-OPTIONS = {"d_model": 8, "max_epochs": 2, "random_state": 0}
-
-
 def test_sets_are_used_and_can_be_left_out(sets, tmp_path):
-    clf = MrMPClassifier(**OPTIONS).fit(*sets)
-    assert clf._model.sets is not None
+    clf = tiny().fit(*sets)
+    assert clf.label_sets_ is not None
     clf.save(tmp_path / "model")
     P = load(tmp_path / "model").predict_proba(sets[0])
     np.testing.assert_array_equal(P, clf.predict_proba(sets[0]))
-    without = MrMPClassifier(**OPTIONS, label_sets=False).fit(*sets)
-    assert without._model.sets is None
+    without = tiny(label_sets=False).fit(*sets)
+    assert without.label_sets_ is None
+    assert clf.label_sets_.share in (0.25, 0.5, 0.75)
 
 
 def test_given_held_out_rows_do_not_vouch_for_themselves(sets):
     X, Y = sets
     Y = Y.copy()
     Y[200:] = [0, 1, 1, 1]  # a set that only held-out rows have
-    clf = MrMPClassifier(**OPTIONS).fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:])
-    known = clf._model.sets
+    clf = tiny().fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:])
+    known = clf.label_sets_
     assert known is None or [0, 1, 1, 1] not in known.model.sets.toarray().tolist()
 
 
 def test_vector_targets_have_none(sets):
     X, Y = sets
-    assert MrMPClassifier(**OPTIONS).fit(X, Y[:, 0])._model.sets is None
+    assert tiny().fit(X, Y[:, 0]).label_sets_ is None

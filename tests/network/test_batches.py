@@ -5,15 +5,15 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from sklearn_mrmp._input.tokens import FeatureTokens, SequenceTokens
 from sklearn_mrmp._network.batches import (
     TokenBatches,
     TokenDataset,
+    as_tensors,
     bucketed,
-    padded,
     prediction_batches,
-    threads_pay,
+    should_thread,
 )
+from tests.tiny import feature_input, sequence_input, tokens
 
 
 @pytest.mark.parametrize("seed", [None, 0])
@@ -39,7 +39,7 @@ def test_bucketing_needs_far_less_padding_than_random_batches():
 
 def sequences(lengths):
     X = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
-    return SequenceTokens().fit(X.astype(int)).transform(X.astype(int))
+    return tokens(sequence_input(X.astype(int)), X.astype(int))
 
 
 @pytest.mark.parametrize("n_decoded", [1, 100, 2**10, 2**20])
@@ -71,8 +71,8 @@ def test_prediction_batches_are_larger_on_other_devices():
 def test_rows_that_fill_more_than_a_batch_are_for_several_threads(n_rows, sizes):
     rows = sequences([5] * n_rows)
     assert [len(batch) for batch in prediction_batches(rows, 2**7, 2**8, "cpu")] == sizes
-    assert threads_pay(rows, 2**7, 2**8, "cpu") == (len(sizes) > 1)
-    assert not threads_pay(rows, 2**7, 2**8, "cuda")
+    assert should_thread(rows, 2**7, 2**8, "cpu") == (len(sizes) > 1)
+    assert not should_thread(rows, 2**7, 2**8, "cuda")
 
 
 def test_order_changes_each_epoch_and_repeats_with_the_seed():
@@ -86,27 +86,10 @@ def test_order_changes_each_epoch_and_repeats_with_the_seed():
     assert epochs(0) == [first, second]
 
 
-def test_padded_batch_has_mask_only_where_padding_is():
-    X = np.array([[1, 2, 3], [4, 0, 0], [0, 0, 0]])
-    rows = SequenceTokens().fit(X).transform(X)
-    batch = padded(rows)
-    assert batch["tokens"].tolist() == X.tolist()
-    assert batch["mask"].tolist() == (X > 0).tolist()
-    assert "values" not in batch
-    assert "mask" not in padded(rows.take(np.array([0])))
-
-
-def test_batch_of_empty_rows_keeps_a_place_for_them():
-    rows = SequenceTokens().fit(np.zeros((2, 3), dtype=int)).transform(np.zeros((2, 3), dtype=int))
-    batch = padded(rows)
-    assert batch["tokens"].shape == (2, 1)
-    assert not batch["mask"].any()
-
-
 def test_batches_carry_values_and_matching_targets():
     X = np.random.default_rng(0).random((10, 3)) + 0.1
     Y = sp.csr_array(np.arange(20).reshape(10, 2) % 2)
-    dataset = TokenDataset(FeatureTokens().fit(X).transform(X), Y)
+    dataset = TokenDataset(tokens(feature_input(X), X), Y)
     batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.5)
     assert len(batches) == 3
     shapes = [(batch["values"].shape == batch["tokens"].shape, len(y[0])) for batch, y in batches]
@@ -117,15 +100,37 @@ def test_batches_carry_values_and_matching_targets():
 
 def test_validation_batches_drop_nothing():
     X = np.ones((6, 20))
-    dataset = TokenDataset(FeatureTokens().fit(X).transform(X), sp.csr_array(np.eye(6)))
+    dataset = TokenDataset(tokens(feature_input(X), X), sp.csr_array(np.eye(6)))
     ((batch, _),) = TokenBatches(dataset, 8, rng=None, feature_dropout=0.9)
     assert batch["tokens"].shape == (6, 20)
 
 
-def test_weights_are_the_mask_and_padding_is_minus_infinity():
-    X = sp.csr_array([[0, 1.0, 3, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0], [0] * 9])
-    rows = FeatureTokens(weighted=True).fit(X).transform(X)
-    mask = padded(rows)["mask"]
-    assert mask.dtype == torch.float32
-    assert torch.isfinite(mask).tolist() == [[True, True], [True, False], [False, False]]
-    np.testing.assert_array_equal(mask[torch.isfinite(mask)], rows.weights)
+def test_tensors_are_the_arrays_of_a_batch():
+    X = np.random.default_rng(0).random((4, 3)) + 0.1
+    batch = tokens(feature_input(X), X).padded()
+    tensors = as_tensors(batch)
+    assert tensors.keys() == batch.keys() == {"tokens", "values"}
+    assert tensors["tokens"].dtype == torch.int64
+    for name, array in batch.items():
+        np.testing.assert_array_equal(tensors[name], array)
+
+
+@pytest.mark.parametrize("takes_labels", [False, True])
+def test_networks_that_want_to_see_the_targets_get_them(takes_labels):
+    X, Y = np.ones((6, 3)), sp.csr_array(np.eye(6))
+    dataset = TokenDataset(tokens(feature_input(X), X), Y)
+    for batch, (targets, _) in TokenBatches(dataset, 4, takes_labels=takes_labels):
+        assert ("targets" in batch) == takes_labels
+        assert not takes_labels or batch["targets"] is targets
+
+
+def test_a_pass_that_is_taken_up_again_has_the_batches_of_a_whole_one():
+    X = np.random.default_rng(0).random((10, 3)) + 0.1
+    dataset = TokenDataset(tokens(feature_input(X), X), sp.csr_array((10, 2)))
+
+    def batches(n_skip):
+        rng = np.random.default_rng(0)
+        found = TokenBatches(dataset, 4, rng, feature_dropout=0.5, n_skip=n_skip)
+        return [batch["tokens"].tolist() for _ in range(2) for batch, _ in found]
+
+    assert batches(2) == batches(0)[2:]

@@ -172,3 +172,27 @@ def test_feed_forward_is_the_papers_formula():
     x = torch.randn(2, 4, 3)
     hidden = (x @ block.expand.weight.T + block.expand.bias).clamp(min=0)
     torch.testing.assert_close(block(x), hidden @ block.contract.weight.T + block.contract.bias)
+
+
+@pytest.mark.parametrize("n_queries", [3, 50])
+def test_queries_attend_to_the_pairs_they_may(attention, n_queries):
+    torch.manual_seed(0)
+    queries, tokens = torch.randn(n_queries, 8), torch.randn(2, 4, 8)
+    everything = torch.ones(n_queries, 4, dtype=torch.bool)
+    torch.testing.assert_close(
+        attention(queries, tokens, pairs=everything), attention(queries, tokens)
+    )
+    some = everything.clone()
+    some[:, 2:] = False
+    torch.testing.assert_close(
+        attention(queries, tokens, pairs=some), attention(queries, tokens[:, :2])
+    )
+
+
+def test_pairs_and_padding_go_together(attention):
+    torch.manual_seed(0)
+    queries, tokens = torch.randn(3, 8), torch.randn(2, 4, 8)
+    mask, pairs = torch.tensor([[True, True, True, False]] * 2), torch.ones(3, 4, dtype=torch.bool)
+    pairs[:, 0] = False
+    both = attention(queries, tokens, mask, pairs=pairs)
+    torch.testing.assert_close(both, attention(queries, tokens[:, 1:3]))

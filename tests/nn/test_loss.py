@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from sklearn_mrmp.nn import LabelPart, MrMPLoss, RelationalLoss
+from sklearn_mrmp.nn import LabelPart, MrMPLoss, NetworkOutput, RelationalLoss
 
 PULLING = torch.tensor([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
 PUSHING = torch.tensor([[0.0, 0, 1], [0, 0, 1], [1, 1, 0]])
@@ -46,10 +46,29 @@ def test_loss_is_cross_entropy_plus_weighted_relational_loss():
     p = torch.sigmoid(logits)
     entropy = -(y * p.log() + (1 - y) * (1 - p).log()).mean()
     loss = MrMPLoss(relations, weight=0.5)
-    torch.testing.assert_close(loss(logits, y), entropy)
+    torch.testing.assert_close(loss(NetworkOutput(logits), y), entropy)
     expected = entropy + 0.5 * RelationalLoss(relations)(v)
-    torch.testing.assert_close(loss(logits, y, v), expected)
-    torch.testing.assert_close(MrMPLoss(relations, weight=0)(logits, y, v), entropy)
+    torch.testing.assert_close(loss(NetworkOutput(logits, v), y), expected)
+    unweighted = MrMPLoss(relations, weight=0)
+    torch.testing.assert_close(unweighted(NetworkOutput(logits, v), y), entropy)
+
+
+def test_validation_compares_the_cross_entropy_alone():
+    output = NetworkOutput(torch.randn(2, 3), torch.randn(3, 4))
+    y = torch.tensor([[1.0, 0, 0], [0, 0, 0]])
+    loss = MrMPLoss({"pulling": PULLING}, weight=0.5)
+    alone = loss(NetworkOutput(output.logits), y)
+    assert loss(output, y) != alone
+    torch.testing.assert_close(loss.eval()(output, y), alone)
+    assert loss.train()(output, y) != alone
+
+
+def test_entries_count_as_often_as_the_labels_they_stand_for():
+    logits, y = torch.randn(2, 2), torch.tensor([[1.0, 0], [0, 0]])
+    weights = torch.tensor([[1.0, 2], [1, 2]])
+    twice = torch.cat([logits, logits[:, 1:]], dim=1), torch.cat([y, y[:, 1:]], dim=1)
+    expected = MrMPLoss()(NetworkOutput(twice[0]), twice[1])
+    torch.testing.assert_close(MrMPLoss()(NetworkOutput(logits), y, weights), expected)
 
 
 def test_relational_loss_of_some_labels_is_that_of_the_graph_between_them():

@@ -11,10 +11,13 @@ RELATIONS = {"pulling": PULLING, "pushing": PUSHING}
 ARCHITECTURES = pytest.mark.parametrize("architecture", ["default", "paper"])
 
 
-def make_module(architecture="default", relations=RELATIONS, **options):
+def make_module(
+    architecture="default", relations=RELATIONS, values=False, positions=False, **options
+):
     torch.manual_seed(0)
     options = {"d_model": 8, "n_heads": 2, "d_inner": 16, **options}
-    return MrMPModule(6, 4, relations, architecture=architecture, **options)
+    embedding = {"kind": "tokens", "n_tokens": 6, "values": values, "positions": positions}
+    return MrMPModule(embedding, 4, relations, architecture=architecture, **options)
 
 
 def make_batch():
@@ -41,15 +44,16 @@ def test_padding_does_not_change_logits(architecture, positions):
     module = make_module(architecture, positions=positions).eval()
     tokens = torch.tensor([[1, 2, 3], [4, 6, 5]])
     longer = torch.cat([tokens, torch.zeros(2, 4, dtype=torch.int64)], dim=1)
-    torch.testing.assert_close(module(tokens)[0], module(longer, mask=longer > 0)[0])
+    torch.testing.assert_close(module(tokens=tokens)[0], module(tokens=longer, mask=longer > 0)[0])
 
 
 def test_order_of_tokens_matters_only_for_sequences():
     tokens = torch.tensor([[1, 2, 3]])
     bag = make_module().eval()
-    torch.testing.assert_close(bag(tokens)[0], bag(tokens.flip(1))[0])
+    torch.testing.assert_close(bag(tokens=tokens)[0], bag(tokens=tokens.flip(1))[0])
     sequence = make_module(positions=True).eval()
-    assert not torch.allclose(sequence(tokens)[0], sequence(tokens.flip(1))[0])
+    there, back = sequence(tokens=tokens)[0], sequence(tokens=tokens.flip(1))[0]
+    assert not torch.allclose(there, back)
 
 
 @ARCHITECTURES
@@ -74,8 +78,7 @@ def test_permuting_labels_permutes_outputs(architecture):
 def test_gradient_reaches_every_parameter_and_every_label(architecture, relations, values):
     module = make_module(architecture, relations, values=values)
     loss = MrMPLoss(relations, weight=0.1)
-    logits, v = module(**make_batch())
-    loss(logits, torch.eye(4)[:3], v).backward()
+    loss(module(**make_batch()), torch.eye(4)[:3]).backward()
     for name, parameter in module.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -88,9 +91,9 @@ def test_gradient_reaches_every_parameter_and_every_label(architecture, relation
 def test_rows_without_tokens_give_finite_logits_and_gradients(architecture):
     module = make_module(architecture)
     tokens = torch.zeros(2, 1, dtype=torch.int64)
-    logits, v = module(tokens, mask=tokens > 0)
-    MrMPLoss(RELATIONS)(logits, torch.zeros(2, 4), v).backward()
-    assert torch.isfinite(logits).all()
+    output = module(tokens=tokens, mask=tokens > 0)
+    MrMPLoss(RELATIONS)(output, torch.zeros(2, 4)).backward()
+    assert torch.isfinite(output.logits).all()
     assert all(torch.isfinite(p.grad).all() for p in module.parameters() if p.grad is not None)
 
 
@@ -105,12 +108,13 @@ def test_known_label_embeddings_give_the_same_logits():
     batch = make_batch()
     logits, v = module(**batch)
     torch.testing.assert_close(module(**batch, label_embeddings=v)[0], logits)
+    torch.testing.assert_close(module.predict_logits(**batch, **module.prepared()), logits)
 
 
 def test_forward_works_without_memory_on_the_meta_device():
     module = make_module().to("meta")
     tokens = torch.ones(2, 3, dtype=torch.int64, device="meta")
-    logits, _ = module(tokens)
+    logits, _ = module(tokens=tokens)
     assert logits.shape == (2, 4)
     assert logits.device.type == "meta"
 
@@ -127,10 +131,11 @@ def test_of_very_many_labels_only_the_candidates_are_embedded(architecture, monk
     candidates = torch.tensor([[0, 3], [3, 0], [1, 3]])
     expected, v = module(**batch, candidates=candidates)
     monkeypatch.setattr(model, "_PARTS_FROM", 4)
-    logits, part = module(**batch, candidates=candidates)
+    output = module(**batch, candidates=candidates)
+    logits, part = output
     torch.testing.assert_close(logits, expected)
     assert isinstance(part, LabelPart)
     assert part.labels.tolist() == [0, 1, 3]
     torch.testing.assert_close(part.vectors, v[part.labels])
-    MrMPLoss(RELATIONS)(logits, torch.zeros(3, 2), part).backward()
+    MrMPLoss(RELATIONS)(output, torch.zeros(3, 2)).backward()
     assert all(torch.isfinite(p.grad).all() for p in module.parameters() if p.grad is not None)

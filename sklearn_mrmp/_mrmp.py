@@ -122,7 +122,8 @@ class MrMPClassifier(BaseNeuralClassifier):
     progress_bar : bool, default=False
         Run: show a progress bar over all batches.
     random_state : int, RandomState instance or None, default=None
-        Run: pass an int for results that are the same bit for bit on a CPU.
+        Run: pass an int for results that are the same bit for bit on a CPU. Your own estimators
+        among the voters keep the `random_state` they have.
 
     Attributes
     ----------
@@ -152,7 +153,7 @@ class MrMPClassifier(BaseNeuralClassifier):
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict
-        Losses and times per epoch.
+        Losses and times per epoch; with `refit`, of the training before it.
     n_iter_ : int
         Epochs trained.
     best_epoch_ : int
@@ -193,8 +194,9 @@ class MrMPClassifier(BaseNeuralClassifier):
     nothing is kept, and callbacks are copies, whose records are lost.
 
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in
-    the folder. Parameters under *Run* (but for `device`) and *Decisions*, `refit` and `label_sets`
-    may differ between the fits (with another number of threads, so may the last digits);
+    the folder. Parameters under *Run* (but for `device` and `random_state`) and *Decisions*,
+    `refit` and `label_sets` may differ between the fits (with another number of threads, so may
+    the last digits);
     attributes of callbacks that end in an underscore are part of the state as far as they are plain
     values, tensors, or have a ``state_dict``. The folder is never deleted.
 

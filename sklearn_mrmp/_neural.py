@@ -115,8 +115,9 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C. If an epoch was done by then, the classifier is fitted with what was
-            learned so far.
+            After Ctrl-C. If the network had been trained for an epoch by then, the classifier is
+            fitted with what was learned so far; after a second Ctrl-C, or with folds in processes
+            of their own, it is not.
         """
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         settings = FitSettings.of(params, architecture)

@@ -41,8 +41,9 @@ def save(estimator, path):
 
     Notes
     -----
-    Settings of training that are code (`callbacks`, a function given as `relations`, a
-    `RandomState`) are left out with a warning: predictions do not depend on them.
+    Settings of training that are code are left out with a warning, since predictions do not depend
+    on them: `callbacks` and a `RandomState` become None, a function given as `relations` the graph
+    that it returned, and a splitter given as `cv` its default.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def load(path):
     Raises
     ------
     ModelFileError
-        When the file is no model file, damaged, of a newer version, or made to do harm.
+        When the file is no model file, damaged, of another format version, or made to do harm.
 
     See Also
     --------

@@ -12,7 +12,7 @@ from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, r
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.cut_rules import AtLeastOneRule, TopKRule
+from sklearn_mrmp._decisions.rules.cuts import AtLeastOneRule, TopKRule
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation

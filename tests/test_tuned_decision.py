@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
-from sklearn_mrmp._decisions.cut_rules import TopKRule
 from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._decisions.rules.cuts import TopKRule
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 

@@ -18,31 +18,31 @@ from sklearn_mrmp._baselines.problem_transformation import (
 
 
 def _mrmp(dataset):
-    from sklearn_mrmp._mrmp import MrMPClassifier
+    from sklearn_mrmp import MrMPClassifier
 
     return MrMPClassifier()
 
 
 def _mrmp_paper(dataset):
-    from sklearn_mrmp._mrmp import MrMPClassifier
+    from sklearn_mrmp import MrMPClassifier
 
     return MrMPClassifier.paper(dataset)
 
 
 def _mrmp_no_graph(dataset):
-    from sklearn_mrmp._mrmp import MrMPClassifier
+    from sklearn_mrmp import MrMPClassifier
 
     return MrMPClassifier(relations=None)
 
 
 def _mlknn(dataset):
-    from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
+    from sklearn_mrmp import MLKNNClassifier
 
     return MLKNNClassifier()
 
 
 def _mlaram(dataset):
-    from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+    from sklearn_mrmp import MLARAMClassifier
 
     return MLARAMClassifier()
 
@@ -66,13 +66,13 @@ def _tuned_regression(dataset, refit=False):
 
 
 def _tuned_regression_out_of_fold(dataset):
-    from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+    from sklearn_mrmp import TunedDecisionClassifier
 
     return TunedDecisionClassifier(_tuned_regression(dataset, refit=True), cv=5)
 
 
 def _mrmp_folds(dataset):
-    from sklearn_mrmp._mrmp import MrMPClassifier
+    from sklearn_mrmp import MrMPClassifier
 
     return MrMPClassifier(cv=5)  # processes of its own would escape the measurement
 
@@ -126,7 +126,7 @@ def make_method(name, dataset, *, text=False, titles=False):
     if not text:
         return estimator
     if name == "mrmp-paper":
-        from sklearn_mrmp._text import TokenSequenceVectorizer
+        from sklearn_mrmp import TokenSequenceVectorizer
 
         return make_pipeline(TokenSequenceVectorizer(), estimator)
     words = {"sublinear_tf": True, "min_df": 2}

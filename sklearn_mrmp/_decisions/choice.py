@@ -1,23 +1,22 @@
 """Which rules may serve which metric, and which of them does, on validation rows.
 
-`CANDIDATES` names the rules by decision and metric; the rules themselves live in `cut_rules`,
-`expected_cut_rules`, `expected_f1_rule`, `label_set_rules` and `seen_rows`. Knows nothing of any
-classifier.
+`CANDIDATES` names the rules by decision and metric; the rules themselves live in `rules`.
+Knows nothing of any classifier.
 """
 
 from dataclasses import fields
 
 import numpy as np
 
-from sklearn_mrmp._decisions.cut_rules import AtLeastOneRule, GlobalThresholdRule, TopKRule
-from sklearn_mrmp._decisions.expected_cut_rules import MacroF1Rule, MicroF1Rule
-from sklearn_mrmp._decisions.expected_f1_rule import ExpectedF1Rule
-from sklearn_mrmp._decisions.label_set_rules import (
+from sklearn_mrmp._decisions.rules.cuts import AtLeastOneRule, GlobalThresholdRule, TopKRule
+from sklearn_mrmp._decisions.rules.expected_cuts import MacroF1Rule, MicroF1Rule
+from sklearn_mrmp._decisions.rules.expected_f1 import ExpectedF1Rule
+from sklearn_mrmp._decisions.rules.label_sets import (
     LabelSetF1Rule,
     LabelSetMarginalRule,
     LabelSetRule,
 )
-from sklearn_mrmp._decisions.seen_rows import SeenRowRule
+from sklearn_mrmp._decisions.rules.seen_rows import SeenRowRule
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_metrics
 from sklearn_mrmp._decisions.validation_rows import ValidationRows

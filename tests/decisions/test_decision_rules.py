@@ -8,16 +8,16 @@ import scipy.sparse as sp
 import sklearn_mrmp._decisions.expected_f1 as expected_f1
 import sklearn_mrmp._decisions.label_set_model as label_set_model
 from sklearn_mrmp._decisions.choice import CANDIDATES, fit_decision_rules
-from sklearn_mrmp._decisions.cut_rules import AtLeastOneRule, GlobalThresholdRule, TopKRule
 from sklearn_mrmp._decisions.expected_f1 import expected_f1_curve, top_k_by_expected_f1
-from sklearn_mrmp._decisions.expected_f1_rule import ExpectedF1Rule
 from sklearn_mrmp._decisions.label_set_model import (
     CollectedLabelSets,
     LabelSetModel,
     fit_label_sets,
     to_logits,
 )
-from sklearn_mrmp._decisions.label_set_rules import (
+from sklearn_mrmp._decisions.rules.cuts import AtLeastOneRule, GlobalThresholdRule, TopKRule
+from sklearn_mrmp._decisions.rules.expected_f1 import ExpectedF1Rule
+from sklearn_mrmp._decisions.rules.label_sets import (
     LabelSetF1Rule,
     LabelSetMarginalRule,
     LabelSetRule,

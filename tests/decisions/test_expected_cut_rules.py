@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from sklearn_mrmp._decisions import expected_cut_rules as rules_module
 from sklearn_mrmp._decisions import sweep as _threshold_sweep
 from sklearn_mrmp._decisions.calibration import Calibration
 from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule, LabelThresholdRule
-from sklearn_mrmp._decisions.expected_cut_rules import MacroF1Rule, MicroF1Rule
+from sklearn_mrmp._decisions.rules import expected_cuts as rules_module
+from sklearn_mrmp._decisions.rules.cuts import GlobalThresholdRule, LabelThresholdRule
+from sklearn_mrmp._decisions.rules.expected_cuts import MacroF1Rule, MicroF1Rule
 from sklearn_mrmp._decisions.sweep import metric_value
 
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
+from sklearn_mrmp._model_files.own_hooks import complete_seen_row_rule
 
 from sklearn_mrmp import (
     MrMPClassifier,
@@ -17,15 +18,14 @@ from sklearn_mrmp import (
 )
 from sklearn_mrmp._decisions import operating_points as _operating_points
 from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule
-from sklearn_mrmp._decisions.label_set_rules import LabelSetRule
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
-from sklearn_mrmp._decisions.seen_rows import SeenRowRule
+from sklearn_mrmp._decisions.rules.cuts import GlobalThresholdRule
+from sklearn_mrmp._decisions.rules.label_sets import LabelSetRule
+from sklearn_mrmp._decisions.rules.seen_rows import SeenRowRule
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.errors import ModelFileError
-from sklearn_mrmp._model_files.own_hooks import complete_seen_row_rule
 from sklearn_mrmp._numerics import similar_rows as _similar_rows
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters import neighbors as _neighbor_path

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
-from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.rules.base import Rule
 from sklearn_mrmp._decisions.thresholds import best_global_cuts, check_shrinkage
 from sklearn_mrmp._model_files.part import NUMBER, Part
 
@@ -32,7 +32,7 @@ class GlobalThresholdRule(Rule):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.cut_rules import GlobalThresholdRule
+    >>> from sklearn_mrmp._decisions.rules.cuts import GlobalThresholdRule
     >>> rule = GlobalThresholdRule().fit([[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]])
     >>> rule.decide(np.array([[0.3, 0.4]]))
     array([[False,  True]])
@@ -71,7 +71,7 @@ class LabelThresholdRule(Rule):
 
     Examples
     --------
-    >>> from sklearn_mrmp._decisions.cut_rules import LabelThresholdRule
+    >>> from sklearn_mrmp._decisions.rules.cuts import LabelThresholdRule
     >>> rule = LabelThresholdRule(shrinkage=0)
     >>> rule.fit([[1, 0], [0, 1]], [[0.5, 0.25], [0.25, 0.75]]).thresholds
     array([0.375, 0.5  ])

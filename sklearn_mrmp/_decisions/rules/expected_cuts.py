@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from sklearn_mrmp._decisions.per_label import own_label_cuts, tune_label_cuts
-from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.rules.base import Rule
 from sklearn_mrmp._decisions.sweep import (
     PlateauTracker,
     chunks_of_falling_scores,
@@ -48,7 +48,7 @@ class MicroF1Rule(Rule):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.expected_cut_rules import MicroF1Rule
+    >>> from sklearn_mrmp._decisions.rules.expected_cuts import MicroF1Rule
     >>> rule = MicroF1Rule().fit([[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]])
     >>> rule.decide(np.array([[0.3, 0.45]]))
     array([[False,  True]])
@@ -94,7 +94,7 @@ class MacroF1Rule(Rule):
 
     Examples
     --------
-    >>> from sklearn_mrmp._decisions.expected_cut_rules import MacroF1Rule
+    >>> from sklearn_mrmp._decisions.rules.expected_cuts import MacroF1Rule
     >>> rule = MacroF1Rule().fit([[1, 0], [0, 1]], [[0.5, 0.25], [0.25, 0.75]])
     >>> rule.thresholds.round(2)
     array([0.38, 0.44])

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit
 
-from sklearn_mrmp._decisions.cut_rules import falling_ranks
 from sklearn_mrmp._decisions.expected_f1 import top_k_by_expected_f1
 from sklearn_mrmp._decisions.label_set_model import to_logits
-from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.rules.base import Rule
+from sklearn_mrmp._decisions.rules.cuts import falling_ranks
 from sklearn_mrmp._decisions.sweep import metric_value
 from sklearn_mrmp._model_files.part import NUMBER, Part
 
@@ -49,7 +49,7 @@ class ExpectedF1Rule(Rule):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.expected_f1_rule import ExpectedF1Rule
+    >>> from sklearn_mrmp._decisions.rules.expected_f1 import ExpectedF1Rule
     >>> rule = ExpectedF1Rule(temperature=1.0).fit([[1, 0, 0]], [[0.9, 0.2, 0.1]])
     >>> rule.decide(np.array([[0.9, 0.3, 0.1], [0.2, 0.1, 0.15]])).astype(int)
     array([[1, 0, 0],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._decisions.label_set_model import MAX_SETS, to_logits
-from sklearn_mrmp._decisions.rule import Rule
+from sklearn_mrmp._decisions.rules.base import Rule
 from sklearn_mrmp._decisions.thresholds import best_global_cuts
 from sklearn_mrmp._model_files.part import NUMBER, Part
 
@@ -71,7 +71,7 @@ class LabelSetRule(_LabelSetBase):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.label_set_rules import LabelSetRule
+    >>> from sklearn_mrmp._decisions.rules.label_sets import LabelSetRule
     >>> Y_train = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     >>> rule = LabelSetRule().fit([[1, 1, 0]], [[0.9, 0.4, 0.3]], Y_train)
     >>> rule.decide(np.array([[0.9, 0.4, 0.3]])).astype(int)
@@ -117,7 +117,7 @@ class LabelSetMarginalRule(_LabelSetBase):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.label_set_rules import LabelSetMarginalRule
+    >>> from sklearn_mrmp._decisions.rules.label_sets import LabelSetMarginalRule
     >>> Y_train = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     >>> rule = LabelSetMarginalRule().fit([[1, 1, 0]], [[0.9, 0.4, 0.3]], Y_train)
     >>> rule.decide(np.array([[0.9, 0.4, 0.3]])).astype(int)
@@ -169,7 +169,7 @@ class LabelSetF1Rule(_LabelSetBase):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp._decisions.label_set_rules import LabelSetF1Rule
+    >>> from sklearn_mrmp._decisions.rules.label_sets import LabelSetF1Rule
     >>> Y_train = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     >>> rule = LabelSetF1Rule().fit([[1, 1, 0]], [[0.9, 0.4, 0.3]], Y_train)
     >>> rule.decide(np.array([[0.9, 0.4, 0.3]])).astype(int)

@@ -1,0 +1,1 @@
+"""One decision rule for each idea of how scores become label sets."""

@@ -20,9 +20,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from sklearn_mrmp._model_files.part import Part, is_matrix, require
-
-# Values of temporary arrays held at once (float64: 16 MB each).
-_CHUNK_CELLS = 2**21
+from sklearn_mrmp._numerics.rows import CACHE_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +158,7 @@ def _subtract_shared(total, A, B_columns):
     start = 0
     while start < A.shape[0]:
         # At least one row, then as many as keep the arrays of pairs small.
-        stop = np.searchsorted(pairs, pairs[start] + _CHUNK_CELLS // 8, side="right") - 1
+        stop = np.searchsorted(pairs, pairs[start] + CACHE_NUMBERS // 8, side="right") - 1
         stop = max(start + 1, stop)
         total[start:stop] -= _shared(A[start:stop], B_columns)
         start = stop

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import gen_batches
 
 from sklearn_mrmp._base import (
     FITTED,
@@ -22,11 +21,9 @@ from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
 from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
-
-# Activities held at once; 2**21 float64 values are 16 MB.
-_CHUNK_CELLS = 2**21
 
 # Scores of labels that differ by less, relatively, differ by rounding only.
 _ROUNDING = 1e-9
@@ -233,10 +230,8 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         elif sp.issparse(X):
             X = X.toarray()
         inputs = Hyperboxes.points(self._range.scale(X))
-        chunk = max(1, _CHUNK_CELLS // self._max_competitors())
-        return np.concatenate(
-            [self._vote(inputs.take(rows)) for rows in gen_batches(len(inputs), chunk)]
-        )
+        blocks = row_blocks(len(inputs), self._max_competitors(), CACHE_NUMBERS)
+        return np.concatenate([self._vote(inputs.take(rows)) for rows in blocks])
 
     def _max_competitors(self):
         if not self.n_clusters_:

@@ -8,19 +8,16 @@ search walks through both rows of every pair instead. It knows numpy, scipy and 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from sklearn.utils import gen_batches
 
 from sklearn_mrmp._model_files.part import Part, is_count, is_vector, require
+from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._numerics.topk import smallest_columns
 
-METRICS = ("euclidean", "l2", "sqeuclidean", "cosine", "jaccard")
+DISTANCES = ("euclidean", "l2", "sqeuclidean", "cosine", "jaccard")
 
 # Squares of numbers beyond 2**±400 leave the range of a float64; such rows are scaled.
 _SAFE_EXPONENT = 400
-
-# Distances held at once; 2**21 float64 values are 16 MB, which caches and threads bear well.
-_CHUNK_CELLS = 2**21
 
 
 class SparseNeighbors:
@@ -72,10 +69,9 @@ class SparseNeighbors:
         rows, queries = self._in_range(self._rows if X is None else self._prepare(X))
         sizes = self._sizes if rows is self._rows else _row_sizes(rows)
         columns = rows.T.tocsr()
-        chunk = max(1, _CHUNK_CELLS // rows.shape[0])
         found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._nearest)(queries[part], columns, sizes, part.start if X is None else None)
-            for part in gen_batches(queries.shape[0], chunk)
+            for part in row_blocks(queries.shape[0], rows.shape[0], CACHE_NUMBERS)
         )
         return np.concatenate(found)
 
@@ -131,12 +127,12 @@ def _row_sizes(X):
 
 def can_search(X, metric, algorithm):
     """Whether `SparseNeighbors` finds the neighbours for these settings of a caller."""
-    return sp.issparse(X) and metric in METRICS and algorithm in ("auto", "brute")
+    return sp.issparse(X) and metric in DISTANCES and algorithm in ("auto", "brute")
 
 
 def _complete(search):
     """Check, in a model file, a neighbour search."""
-    require(is_count(search.n_neighbors) and search.metric in METRICS, "a neighbour search")
+    require(is_count(search.n_neighbors) and search.metric in DISTANCES, "a neighbour search")
     require(is_vector(search._sizes, search._rows.shape[0], "f"), "rows of a neighbour search")
 
 

@@ -20,6 +20,7 @@ from scipy.special import logit, logsumexp
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.log_odds import log_odds
+from sklearn_mrmp._numerics.rows import row_blocks
 
 # Where the coefficients start, and towards what they are drawn when there are few rows.
 _START = np.array([1.0, 0.0, 0.5, 0.0])
@@ -122,9 +123,7 @@ class LabelSetModel:
         own set, which then counts once less, or not at all when nobody else has it.
         """
         constants = (self.coefficients[1:] @ self.features()).astype(np.float32)[:, None]
-        size = max(1, _CHUNK_NUMBERS // len(self.counts))
-        for start in range(0, len(Z), size):
-            rows = slice(start, min(start + size, len(Z)))
+        for rows in row_blocks(len(Z), len(self.counts), _CHUNK_NUMBERS):
             logits = (self.coefficients[0] * Z[rows].T).astype(np.float32)
             scores = self.sets @ logits + constants
             if own is not None:

@@ -211,10 +211,10 @@ def _checked_entry(name, entry):
     code, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(code, str) or code not in _DTYPES:
         raise ModelFileError(f"{shown} has dtype {code!r:.50}; known are {', '.join(_DTYPES)}.")
-    small = _are_sizes(shape) and max(shape, default=0) <= _MAX_DIMENSION
+    small = are_sizes(shape) and max(shape, default=0) <= _MAX_DIMENSION
     if not small or len(shape) > _MAX_DIMENSIONS:
         raise ModelFileError(f"{shown} has shape {shape!r:.100}.")
-    if not _are_sizes(place) or len(place) != 2:
+    if not are_sizes(place) or len(place) != 2:
         raise ModelFileError(f"{shown} has data_offsets {place!r:.100}.")
     dtype = np.dtype(_DTYPES[code])
     n_bytes = math.prod(shape) * dtype.itemsize  # whole numbers of Python: no overflow
@@ -226,7 +226,8 @@ def _checked_entry(name, entry):
     return name, dtype, tuple(shape), tuple(place)
 
 
-def _are_sizes(values):
+def are_sizes(values):
+    """Whether a file gave a list of whole numbers from 0 up."""
     return isinstance(values, list) and all(type(v) is int and v >= 0 for v in values)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._model_files.bounded_json import MAX_DEPTH
-from sklearn_mrmp._model_files.container import can_hold
+from sklearn_mrmp._model_files.container import are_sizes, can_hold
 from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
 
 # An array may stand in several places of a model; a file that multiplies its size by naming the
@@ -306,7 +306,7 @@ class Decoder:
         dtype, shape, items = fields(content, "string array", "dtype", "shape", "items")
         if not isinstance(items, list) or not all(type(item) is str for item in items):
             raise ModelFileError("A string array holds something other than strings.")
-        if not _are_sizes(shape) or len(shape) > 8 or math.prod(shape) != len(items):
+        if not are_sizes(shape) or len(shape) > 8 or math.prod(shape) != len(items):
             raise ModelFileError(f"A string array has shape {shape!r:.50} of {len(items)} items.")
         dtype = self._dtype(dtype)
         if dtype.kind not in "UO" or dtype.itemsize * len(items) > _MAX_STRING_BYTES:
@@ -335,7 +335,7 @@ class Decoder:
         kind, shape, *parts = fields(content, "sparse matrix", *names)
         if not isinstance(kind, str) or kind not in _SPARSE:
             raise ModelFileError(f"A sparse matrix is of kind {kind!r:.50}.")
-        if not _are_sizes(shape) or len(shape) != 2 or max(shape) > _MAX_COLUMNS:
+        if not are_sizes(shape) or len(shape) != 2 or max(shape) > _MAX_COLUMNS:
             raise ModelFileError(f"A sparse matrix has shape {shape!r:.50}.")
         data, indices, indptr = (self.decode(part) for part in parts)
         if not all(type(part) is np.ndarray and part.ndim == 1 for part in (data, indices, indptr)):
@@ -385,10 +385,6 @@ def fields(content, what, *names):
     if content.keys() != set(names):
         raise ModelFileError(f"A {what} is given by {sorted(content)!r:.100}, not {names}.")
     return [content[name] for name in names]
-
-
-def _are_sizes(values):
-    return isinstance(values, list) and all(type(v) is int and v >= 0 for v in values)
 
 
 def _is_key(key):

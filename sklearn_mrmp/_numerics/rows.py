@@ -3,8 +3,9 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-# Numbers of a block of rows: 64 MB of float32.
+# Numbers of a block of rows: 64 MB of float32, and 8 MB, which caches bear.
 BLOCK_NUMBERS = 2**24
+CACHE_NUMBERS = 2**21
 # Weights and decisions are tuned on dense arrays of at most this many entries.
 DENSE_ENTRIES = 2**25
 
@@ -22,13 +23,13 @@ def evenly_spaced(n_samples, n_most):
     return np.linspace(0, n_samples - 1, n_most).astype(np.intp)
 
 
-def row_blocks(n_samples, width):
-    """Slices of rows whose `width` numbers each fit into a block of memory together.
+def row_blocks(n_samples, width, numbers=BLOCK_NUMBERS):
+    """Slices of rows whose `width` numbers each are at most so many numbers together.
 
     Examples
     --------
     >>> list(row_blocks(3, BLOCK_NUMBERS // 2))
     [slice(0, 2, None), slice(2, 3, None)]
     """
-    size = max(1, BLOCK_NUMBERS // max(width, 1))
+    size = max(1, numbers // max(width, 1))
     return gen_batches(n_samples, size) if n_samples else ()

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._numerics.log_odds import log_odds
+from sklearn_mrmp._numerics.rows import row_blocks
 
 # Pairs of similar rows that are looked at together.
 _PAIRS_AT_ONCE = 2**16
@@ -72,10 +73,9 @@ class SimilarRows:
             0/1 labels for these.
         """
         found = np.flatnonzero(self.similarities[:, 0] >= min_similarity)
-        size = max(1, _PAIRS_AT_ONCE // self.rows.shape[1])
         best = [
-            self._most_probable_rows(found[start : start + size], P, min_similarity)
-            for start in range(0, len(found), size)
+            self._most_probable_rows(found[block], P, min_similarity)
+            for block in row_blocks(len(found), self.rows.shape[1], _PAIRS_AT_ONCE)
         ]
         return found, self.labels[np.concatenate([np.empty(0, dtype=np.intp), *best])]
 

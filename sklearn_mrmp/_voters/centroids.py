@@ -8,12 +8,11 @@ Knows encoded rows, scikit-learn's logistic regression for the calibration, nump
 import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import normalize
 
 from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._numerics.sparse import rank_in_row
+from sklearn_mrmp._numerics.sparse import rank_in_row, unit_rows
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 
 # Features kept of a label: its largest, which carry almost all of its direction.
@@ -71,11 +70,11 @@ class CentroidVoter:
     def _fit_centroids(self, rows, Y):
         self.features_ = rows.features
         sums = sp.csr_array(Y.T.astype(np.float32)) @ rows.presented(self.features_)
-        self.centroids_ = sp.csr_array(normalize(_largest_entries(sums)).T)
+        self.centroids_ = sp.csr_array(unit_rows(_largest_entries(sums)).T)
         self.log_odds_ = frequency_intercepts(Y)
 
     def _cosines(self, X):
-        return normalize(X) @ self.centroids_
+        return unit_rows(X.copy()) @ self.centroids_
 
     @property
     def shape(self):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
+from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import (
     LogisticDesign,
     frequency_intercepts,
@@ -20,8 +21,6 @@ from sklearn_mrmp._voters.logistic import (
 # Strengths tried, for rows of mean squared length 1; from the middle one uphill.
 _STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _FIRST_STRENGTH = 3
-# Logits of this many rows and labels are computed at once.
-_BLOCK_FLOATS = 2**24
 
 
 class LinearVoter:
@@ -122,9 +121,7 @@ class LinearVoter:
 def _held_out_loss(X, Y, W, b):
     """Sum over all entries of the log loss, in blocks of rows."""
     total = 0.0
-    size = max(1, _BLOCK_FLOATS // len(b))
-    for start in range(0, X.shape[0], size):
-        rows = slice(start, start + size)
+    for rows in row_blocks(X.shape[0], len(b)):
         total += log_loss(X[rows] @ W + b, sp.csr_array(Y[rows]))
     return total
 

@@ -2,12 +2,14 @@
 
 The labels share the design matrix, so each step of all of them is two matrix products, and a label
 leaves the computation as soon as it has converged. Intercepts are free: a penalty on them would
-push every rare label's probability towards one half. numpy and scipy only.
+push every rare label's probability towards one half. Knows numpy, scipy and blocks of rows.
 """
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
+
+from sklearn_mrmp._numerics.rows import row_blocks
 
 # A design matrix with a larger share of non-zeros is multiplied as a dense one, which is faster.
 _DENSE_FROM = 0.05
@@ -17,8 +19,6 @@ _MAX_HALVINGS = 6
 # A label has converged when its gradient is this small relative to that of the empty model: its
 # logits are then those of the minimum but for a few hundredths, whatever the rounding on the way.
 _TOLERANCE = 1e-3
-# Labels solved at once hold this many floats per array of (n_samples, labels).
-_BLOCK_FLOATS = 2**24
 _SUFFICIENT_DECREASE = 1e-4
 
 
@@ -90,9 +90,8 @@ def solve_logistic(design, Y, penalty, W, b):
     counts = np.asarray(Y.sum(axis=0)).ravel()
     varies = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
     columns = sp.csc_array(Y)
-    size = max(1, _BLOCK_FLOATS // max(design.shape))
-    for start in range(0, len(varies), size):
-        block = varies[start : start + size]
+    for part in row_blocks(len(varies), max(design.shape)):
+        block = varies[part]
         targets = columns[:, block].toarray().astype(np.float32)
         W[:, block], b[block] = _solve_block(
             design, targets, np.float32(penalty), W[:, block], b[block]

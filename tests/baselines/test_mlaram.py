@@ -160,7 +160,7 @@ def test_sparse_comparison_does_not_depend_on_chunks(monkeypatch):
     X = sp.csr_array(rng.random((30, 8)) * (rng.random((30, 8)) < 0.4))
     boxes = Hyperboxes.points(X)
     whole = extensions(boxes, boxes)
-    monkeypatch.setattr(_hyperboxes, "_CHUNK_CELLS", 64)
+    monkeypatch.setattr(_hyperboxes, "CACHE_NUMBERS", 64)
     np.testing.assert_allclose(extensions(boxes, boxes), whole)
 
 

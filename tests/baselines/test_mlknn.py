@@ -162,7 +162,7 @@ def test_sparse_search_takes_the_first_of_rows_at_the_same_distance():
 def test_sparse_search_does_not_depend_on_chunks_or_threads(data, monkeypatch):
     X = sp.csr_array(data[0])
     whole = SparseNeighbors(5).fit(X).kneighbors()
-    monkeypatch.setattr("sklearn_mrmp._baselines.sparse_neighbors._CHUNK_CELLS", 200)
+    monkeypatch.setattr("sklearn_mrmp._baselines.sparse_neighbors.CACHE_NUMBERS", 200)
     np.testing.assert_array_equal(SparseNeighbors(5, n_jobs=2).fit(X).kneighbors(), whole)
 
 

@@ -1,10 +1,13 @@
 """The solver of all labels' regressions together."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
+from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import LogisticDesign, frequency_intercepts, solve_logistic
 
 
@@ -33,7 +36,8 @@ def test_label_blocks_do_not_change_the_solution(matrices, monkeypatch):
     # Down to the minimum itself: on the way there each block is rounded in its own way.
     monkeypatch.setattr("sklearn_mrmp._voters.logistic._TOLERANCE", 1e-6)
     whole = solved(X, Y, 1.0)
-    monkeypatch.setattr("sklearn_mrmp._voters.logistic._BLOCK_FLOATS", 2 * X.shape[0])
+    few = partial(row_blocks, numbers=2 * X.shape[0])
+    monkeypatch.setattr("sklearn_mrmp._voters.logistic.row_blocks", few)
     for part, other in zip(whole, solved(X, Y, 1.0), strict=True):
         np.testing.assert_allclose(part, other, atol=1e-4)
 

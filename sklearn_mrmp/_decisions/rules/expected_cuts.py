@@ -9,7 +9,6 @@ tuned on labels and the expected one. Knows numpy and the cuts of `per_label`.
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from sklearn_mrmp._decisions.per_label import own_label_cuts, tune_label_cuts
 from sklearn_mrmp._decisions.rules.base import Rule
@@ -20,6 +19,7 @@ from sklearn_mrmp._decisions.sweep import (
     last_of_equals,
 )
 from sklearn_mrmp._model_files.part import NUMBER, Part
+from sklearn_mrmp._numerics.rows import row_blocks
 
 # Positive entries at which labels and calibrated probabilities count the same.
 _EQUAL_POSITIVES = 1_000.0
@@ -123,7 +123,9 @@ def _common_cut(Y, S, calibrate):
     scores, truth, n_positives = S.ravel(), Y.ravel(), np.count_nonzero(Y)
     share = _EQUAL_POSITIVES / (_EQUAL_POSITIVES + n_positives)
     total = (1 - share) * n_positives
-    total += share * sum(calibrate(S[rows]).sum() for rows in _parts(*S.shape))
+    total += share * sum(
+        calibrate(S[rows]).sum() for rows in row_blocks(*S.shape, _ENTRIES_AT_ONCE)
+    )
     tracker, hits, n_predicted = PlateauTracker(), 0.0, 0
     tracker.update(np.array([np.inf]), np.zeros(1))
     for entries in chunks_of_falling_scores(scores):
@@ -142,12 +144,7 @@ def _common_cut(Y, S, calibrate):
 def _expected_label_cuts(S, calibrate, tuned):
     """Return each label's cut of highest expected F1; the tuned one where no F1 is expected."""
     cuts = np.empty(S.shape[1], dtype=S.dtype)
-    for labels in _parts(*S.T.shape):
+    for labels in row_blocks(*S.T.shape, _ENTRIES_AT_ONCE):
         some = S[:, labels]
         cuts[labels] = own_label_cuts(calibrate(some), some, tuned[labels])
     return cuts
-
-
-def _parts(n, width):
-    """Slices of `n` things, each of this width, of which some fit into memory."""
-    return gen_batches(n, max(1, _ENTRIES_AT_ONCE // max(width, 1)))

@@ -1,6 +1,7 @@
 """Rows seen before: whose labels they get, when, and that the classifier gives them."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,10 +14,8 @@ from sklearn_mrmp._model_files.own_hooks import complete_seen_row_rule
 from sklearn_mrmp import (
     MrMPClassifier,
     ThresholdDisplay,
-    _mrmp,
     compare_classifiers,
 )
-from sklearn_mrmp._decisions import operating_points as _operating_points
 from sklearn_mrmp._decisions.choice import fit_decision_rules
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.rules.cuts import GlobalThresholdRule
@@ -24,11 +23,14 @@ from sklearn_mrmp._decisions.rules.label_sets import LabelSetRule
 from sklearn_mrmp._decisions.rules.seen_rows import SeenRowRule
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
+from sklearn_mrmp._ensemble.fitting import EnsemblePlan
+from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._numerics import similar_rows as _similar_rows
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
-from sklearn_mrmp._voters import neighbors as _neighbor_path
+from sklearn_mrmp._voters import neighbors as _neighbors
+from tests.tiny import tiny
 
 LABELS = sp.csr_array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
 
@@ -179,19 +181,18 @@ def doubled():
     return sp.csr_array(sp.vstack([X, X])), sp.csr_array(sp.vstack([Y, Y]))
 
 
-@pytest.fixture(scope="module", params=[{"cv": 2}, {"validation_fraction": 0.2}])
+@pytest.fixture(scope="module", params=[2, 0.2], ids=["folds", "share"])
 def fitted(request, doubled):
     """Fit so that all fifty neighbours count the same, and outvote the one that matters."""
-    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, **request.param}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_neighbor_path, "_POWERS", (0.1,))
-        return MrMPClassifier(**settings).fit(*doubled)
+        patch.setattr(_neighbors, "_POWERS", (0.1,))
+        return tiny(cv=request.param).fit(*doubled)
 
 
 def test_rows_seen_before_get_their_labels(fitted, doubled):
     X, Y = doubled
     assert isinstance(fitted.decision_rules_["optimal"]["accuracy"], SeenRowRule)
-    predicted = fitted.set_params(threshold="accuracy").predict(X)
+    predicted = fitted.set_params(metric="accuracy").predict(X)
     np.testing.assert_array_equal(predicted.toarray(), Y.toarray())
     np.testing.assert_array_equal(fitted.predict(X[:3]).toarray(), Y[:3].toarray())
 
@@ -200,48 +201,48 @@ def test_other_decisions_do_not_look_for_rows(fitted, doubled, monkeypatch):
     def fail(self, X):
         raise AssertionError("nobody asked for similar rows")
 
-    monkeypatch.setattr(type(fitted._model), "similar_rows", fail)
-    settings = (("f1_micro", "optimal"), (0.5, "optimal"), ("accuracy", "threshold"))
-    for threshold, decision in settings:
-        clone = copy.copy(fitted).set_params(threshold=threshold, decision=decision)
+    monkeypatch.setattr(Ensemble, "similar_rows", fail)
+    settings = (("f1_micro", "optimal"), ("accuracy", 0.5), ("accuracy", "threshold"))
+    for metric, decision in settings:
+        clone = copy.copy(fitted).set_params(metric=metric, decision=decision)
         clone.predict(doubled[0][:5])
 
 
-@pytest.mark.parametrize("settings", [{"cv": 2}, {"validation_fraction": 0.3}, {"refit": True}])
+@pytest.mark.parametrize("settings", [{"cv": 2}, {"cv": 0.3}, {"refit": True}])
 def test_no_row_is_its_own_similar_row(settings, monkeypatch):
     """All rows are different, so that a row's own labels are all there is to copy."""
-    monkeypatch.setattr(_neighbor_path, "_POWERS", (0.1,))
+    monkeypatch.setattr(_neighbors, "_POWERS", (0.1,))
     rng = np.random.default_rng(0)
     X, Y = sp.csr_array((rng.random((100, 60)) < 0.15) * 1.0), (rng.random((100, 6)) < 0.4) * 1
-    clf = MrMPClassifier(d_model=8, max_epochs=2, random_state=0, **settings).fit(X, Y)
+    clf = tiny(**settings).fit(X, Y)
     assert not isinstance(clf.decision_rules_["optimal"]["accuracy"], SeenRowRule)
 
 
-@pytest.mark.parametrize("settings", [{"cv": 2}, {"validation_fraction": 0.5}])
-def test_with_too_many_labels_some_rows_are_tuned_on(settings, doubled, monkeypatch):
-    for module in (_mrmp, _operating_points):
-        monkeypatch.setattr(module, "DECISION_ENTRIES", 6 * 40)
+@pytest.mark.parametrize("cv", [2, 0.5])
+def test_with_too_many_labels_some_rows_are_tuned_on(cv, doubled, monkeypatch):
+    plan = partial(EnsemblePlan, most_entries=6 * 40)
+    monkeypatch.setattr("sklearn_mrmp._neural.EnsemblePlan", plan)
     seen = []
     monkeypatch.setattr(
         SeenRowRule,
         "wrap_if_better",
         lambda rule, decided, rows: seen.append(rows.similar) or rule,
     )
-    MrMPClassifier(d_model=8, max_epochs=2, random_state=0, **settings).fit(*doubled)
+    tiny(cv=cv).fit(*doubled)
     assert [len(similar.rows) for similar in seen] == [40]
 
 
 def test_looking_for_rows_keeps_to_the_threads(fitted, doubled, monkeypatch):
     threads = []
-    original = type(fitted._model).similar_rows
+    original = Ensemble.similar_rows
 
-    def spy(model, X):
+    def spy(ensemble, rows):
         threads.append(torch.get_num_threads())
-        return original(model, X)
+        return original(ensemble, rows)
 
-    monkeypatch.setattr(type(fitted._model), "similar_rows", spy)
+    monkeypatch.setattr(Ensemble, "similar_rows", spy)
     with torch_threads(2):
-        copy.copy(fitted).set_params(threshold="accuracy", n_threads=1).predict(doubled[0][:9])
+        copy.copy(fitted).set_params(metric="accuracy", n_threads=1).predict(doubled[0][:9])
     assert threads == [1]
 
 
@@ -258,7 +259,7 @@ def test_every_operating_point_can_be_asked_without_changing_the_classifier(fitt
     P = fitted.predict_proba(X)
     for metric in METRICS:
         for decision in ("optimal", "threshold"):
-            other = copy.copy(fitted).set_params(threshold=metric, decision=decision)
+            other = copy.copy(fitted).set_params(metric=metric, decision=decision)
             labels = fitted._labels_at(P, X, metric, decision)
             np.testing.assert_array_equal(labels, other.predict(X).toarray() > 0)
     np.testing.assert_array_equal(fitted._labels_at(P, X, "accuracy", 0.4), P >= 0.4)
@@ -266,7 +267,7 @@ def test_every_operating_point_can_be_asked_without_changing_the_classifier(fitt
 
 
 def test_model_files_know_the_rule(fitted, doubled, tmp_path):
-    fitted.set_params(threshold="accuracy")
+    fitted.set_params(metric="accuracy")
     fitted.save(tmp_path / "model.mrmp")
     loaded = MrMPClassifier.load(tmp_path / "model.mrmp")
     X = doubled[0]
@@ -286,15 +287,15 @@ def test_model_files_know_the_rule(fitted, doubled, tmp_path):
 )
 def test_model_files_with_other_parts_are_refused(change):
     parts = {"rule": GlobalThresholdRule(), "min_similarity": 0.9, "validation_score": 0.5}
-    complete_seen_row_rule(SeenRowRule(**parts))
+    complete = SeenRowRule._model_part.complete
+    complete(SeenRowRule(**parts))
     with pytest.raises(ModelFileError):
-        complete_seen_row_rule(SeenRowRule(**parts | change))
+        complete(SeenRowRule(**parts | change))
 
 
 def test_comparisons_let_a_cross_fitted_classifier_look_at_rows(doubled, monkeypatch):
-    monkeypatch.setattr(_neighbor_path, "_POWERS", (0.1,))
-    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, "cv": 2}
-    methods = {"mrmp": make_pipeline(MaxAbsScaler(), MrMPClassifier(**settings))}
+    monkeypatch.setattr(_neighbors, "_POWERS", (0.1,))
+    methods = {"mrmp": make_pipeline(MaxAbsScaler(), tiny(cv=2))}
     X, Y = doubled
     run = compare_classifiers(methods, X, Y, X[:50], Y[:50], seeds=[0], isolate=False).runs[0]
     assert run.scores["optimal"]["accuracy"] == 1.0
@@ -305,7 +306,15 @@ def test_comparisons_let_a_cross_fitted_classifier_look_at_rows(doubled, monkeyp
 
 
 def test_without_neighbours_nothing_is_remembered(doubled):
-    settings = {"d_model": 8, "max_epochs": 2, "random_state": 0, "neighbor_path": False}
-    clf = MrMPClassifier(**settings, threshold="accuracy").fit(*doubled)
+    clf = tiny(voters=("network", "linear"), metric="accuracy").fit(*doubled)
     assert not isinstance(clf.decision_rules_["optimal"]["accuracy"], SeenRowRule)
     assert clf.predict(doubled[0]).shape == (200, 6)
+
+
+def test_a_cut_of_ones_own_is_read_when_predicting(fitted, doubled):
+    X = doubled[0]
+    P = fitted.predict_proba(X)
+    clf = copy.copy(fitted)
+    for cut in (0.0, 0.3, 0.5, 1.0):
+        predicted = clf.set_params(decision=cut).predict(X).toarray() > 0
+        np.testing.assert_array_equal(predicted, P >= np.float32(cut))

@@ -1,4 +1,4 @@
-"""Ctrl-C: a single fit keeps what it learned, everything around several fits stops."""
+"""Ctrl-C always reaches the caller; before that a fit is left with what it has learned."""
 
 import signal
 import threading
@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 import torch
 from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from skorch.callbacks import Callback, EarlyStopping
 
 from sklearn_mrmp import (
-    MrMPClassifier,
     SoftVotingMultilabelClassifier,
     TunedDecisionClassifier,
     compare_classifiers,
 )
+from tests.tiny import PLAIN, tiny
 
 
 def raise_it():
@@ -67,36 +68,38 @@ def data(related):
 
 
 def make_clf(*callbacks, **options):
-    tiny = {
-        "d_model": 8,
-        "n_heads": 2,
-        "n_encoder_layers": 1,
-        "n_relation_layers": 1,
-        "n_decoder_layers": 1,
-        "max_epochs": 3,
-        "batch_size": 16,
-        "lr": 0.01,
-        "linear_path": False,  # what is kept is the network's
-        "neighbor_path": False,
-        "label_sets": False,
-        "random_state": 0,
-    }
-    return MrMPClassifier(**{**tiny, **options}, callbacks=list(callbacks))
+    """Return a shallow network alone: what is kept is the network's."""
+    shallow = {"n_encoder_layers": 1, "n_relation_layers": 1, "n_decoder_layers": 1}
+    options = {**PLAIN, **shallow, "max_epochs": 3, "lr": 0.01, **options}
+    return tiny(**options, callbacks=list(callbacks))
+
+
+def interrupted(clf, data):
+    """Return a classifier, or what is around it, whose fit was interrupted; without warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(*data)
+    return clf
+
+
+def assert_not_fitted(clf, X):
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
 
 
 class TestSingleFit:
     @pytest.mark.parametrize("action", [raise_it, press_ctrl_c])
     def test_stops_after_the_batch_with_the_best_weights_and_tuned_thresholds(self, data, action):
         X, Y = data
-        with pytest.warns(UserWarning, match="interrupted after 1 whole epochs; the best weights"):
-            clf = make_clf(At(action)).fit(X, Y)
+        clf = interrupted(make_clf(At(action)), data)
         assert At.seen[-1] == (2, 2)
         # The schedule is that of three epochs, of which the first alone was kept.
         P = []
 
         class Probabilities(Callback):
             def on_epoch_end(self, net, **kwargs):
-                P.append(net.label_probabilities(clf._model.encoder.transform(X)))
+                P.append(net.label_probabilities(clf._encoded(X).tokens))
 
         whole = make_clf(Probabilities()).fit(X, Y)
         np.testing.assert_array_equal(clf.predict_proba(X), P[0])
@@ -115,9 +118,9 @@ class TestSingleFit:
             def on_batch_end(self, net, training=False, loss=None, **kwargs):
                 steps.append(len(net.history))
 
-        with pytest.warns(UserWarning, match="interrupted"):
-            make_clf(Early()).fit(*data)
+        clf = interrupted(make_clf(Early()), data)
         assert steps.count(2) == 1
+        assert clf.best_epoch_ == 1
 
     def test_a_signal_from_another_thread(self, data):
         def press_elsewhere():
@@ -126,8 +129,7 @@ class TestSingleFit:
             thread.start()
             thread.join()
 
-        with pytest.warns(UserWarning, match="interrupted"):
-            clf = make_clf(At(press_elsewhere)).fit(*data)
+        clf = interrupted(make_clf(At(press_elsewhere)), data)
         assert clf.best_epoch_ == 1
 
     @pytest.mark.parametrize(("epoch", "n_kept"), [(1, 1), (2, 2)])
@@ -142,35 +144,61 @@ class TestSingleFit:
                 if InSecondMember.trained == 2 and len(net.history) == epoch:
                     press_ctrl_c()
 
-        with pytest.warns(UserWarning, match="interrupted"):
-            clf = make_clf(InSecondMember(), n_members=3).fit(*data)
-        assert len(clf._model.nets) == n_kept
+        clf = interrupted(make_clf(InSecondMember(), n_members=3), data)
+        nets, rows = clf.voters_.network.model.nets, clf._encoded(data[0]).tokens
+        assert len(nets) == n_kept
+        first = make_clf().fit(*data).net_
+        np.testing.assert_array_equal(nets[0].label_logits(rows), first.label_logits(rows))
         assert np.isfinite(clf.predict_proba(data[0])).all()
 
     def test_without_early_stopping_the_last_weights_are_kept(self, data):
-        with pytest.warns(UserWarning, match="the last weights so far"):
-            clf = make_clf(At(press_ctrl_c), early_stopping=False).fit(*data)
+        weights = []
+
+        class Weights(Callback):
+            def on_batch_end(self, net, training=False, **kwargs):
+                weights.append([w.detach().clone() for w in net.module_.parameters()])
+
+        clf = interrupted(make_clf(Weights(), At(press_ctrl_c), early_stopping=False), data)
         assert np.isfinite(clf.predict_proba(data[0])).all()
+        for weight, last in zip(clf.net_.module_.parameters(), weights[-1], strict=True):
+            assert torch.equal(weight, last)
 
     def test_a_second_signal_interrupts_at_once(self, data):
-        with pytest.raises(KeyboardInterrupt):
-            make_clf(At(press_twice)).fit(*data)
+        clf = interrupted(make_clf(At(press_twice)), data)
+        assert At.seen[-1] == (2, 2)
+        assert_not_fitted(clf, data[0])
 
     @pytest.mark.parametrize("action", [raise_it, press_ctrl_c])
     def test_before_the_end_of_the_first_epoch_there_is_nothing_to_keep(self, data, action):
-        with pytest.raises(KeyboardInterrupt):
-            make_clf(At(action, epoch=1)).fit(*data)
+        clf = interrupted(make_clf(At(action, epoch=1)), data)
+        assert_not_fitted(clf, data[0])
+
+    def test_a_fit_that_kept_nothing_does_not_pass_for_the_one_before(self, data):
+        clf = make_clf().fit(*data)
+        interrupted(clf.set_params(callbacks=[At(press_ctrl_c, epoch=1)]), data)
+        assert_not_fitted(clf, data[0])
+
+    def test_all_voters_are_weighed_and_fitted_on_all_rows(self, data):
+        voters = ("network", "linear", "neighbors")
+        clf = interrupted(make_clf(At(press_ctrl_c), voters=voters), data)
+        whole = make_clf(voters=voters).fit(*data)
+        assert set(clf.vote_weights_) == {*voters, "frequency"}
+        for name in ("linear", "neighbors"):
+            votes = (fit.voters_[name].predict_proba(data[0]) for fit in (clf, whole))
+            np.testing.assert_array_equal(*votes)
 
     def test_a_signal_after_the_last_batch_is_not_lost(self, data):
         class Late(Callback):
             def on_train_end(self, net, **kwargs):
                 press_ctrl_c()
 
-        with pytest.warns(UserWarning, match="interrupted after 3 whole epochs"):
-            make_clf(Late()).fit(*data)
+        clf = interrupted(make_clf(Late()), data)
+        assert clf.n_iter_ == 3
+        P = make_clf().fit(*data).predict_proba(data[0])
+        np.testing.assert_array_equal(clf.predict_proba(data[0]), P)
 
-    @pytest.mark.parametrize(("epoch", "message"), [(2, "after 1 whole"), (4, "on all rows was")])
-    def test_an_interrupted_refit_keeps_the_first_model(self, data, epoch, message):
+    @pytest.mark.parametrize("epoch", [2, 4])
+    def test_an_interrupted_refit_keeps_the_first_model(self, data, epoch):
         class Nth(Callback):
             """Interrupt in the n-th epoch of the whole fit."""
 
@@ -182,34 +210,31 @@ class TestSingleFit:
                 if self.total == epoch:
                     raise KeyboardInterrupt
 
-        with pytest.warns(UserWarning, match=message) as caught:
-            clf = make_clf(Nth(), refit=True).fit(*data)
-        assert len(caught) == 1
-        with warnings.catch_warnings(action="ignore"):
-            first = make_clf(*([At(raise_it, 2, 1)] if epoch == 2 else [])).fit(*data)
+        clf = interrupted(make_clf(Nth(), refit=True), data)
+        if epoch == 2:
+            first = interrupted(make_clf(At(raise_it, 2, 1)), data)
+        else:
+            first = make_clf().fit(*data)
         np.testing.assert_array_equal(clf.predict_proba(data[0]), first.predict_proba(data[0]))
 
-    def test_a_pipeline_is_a_single_fit(self, data):
+    def test_a_pipeline_can_be_used(self, data):
         X, Y = data
-        with pytest.warns(UserWarning, match="interrupted"):
-            pipeline = make_pipeline(MaxAbsScaler(), make_clf(At(press_ctrl_c))).fit(X, Y)
+        pipeline = interrupted(make_pipeline(MaxAbsScaler(), make_clf(At(press_ctrl_c))), data)
         assert pipeline.predict(X).shape == Y.shape
+        scaled = MaxAbsScaler().fit_transform(X)
+        alone = interrupted(make_clf(At(press_ctrl_c)), (scaled, Y))
+        np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(scaled))
 
     def test_generators_and_threads_are_as_before(self, data):
         torch.manual_seed(1)
         before, threads = torch.get_rng_state(), torch.get_num_threads()
         for epoch in (1, 2):
-            with warnings.catch_warnings(action="ignore"):
-                try:
-                    make_clf(At(press_ctrl_c, epoch), n_threads=threads + 1).fit(*data)
-                except KeyboardInterrupt:
-                    assert epoch == 1
+            interrupted(make_clf(At(press_ctrl_c, epoch), n_threads=threads + 1), data)
             assert torch.equal(torch.get_rng_state(), before)
             assert torch.get_num_threads() == threads
 
     def test_an_interrupted_fit_can_be_taken_up_again(self, data, tmp_path):
-        with pytest.warns(UserWarning, match="interrupted"):
-            make_clf(At(press_ctrl_c), checkpoint_dir=tmp_path).fit(*data)
+        interrupted(make_clf(At(press_ctrl_c), checkpoint_dir=tmp_path), data)
         clf = make_clf(checkpoint_dir=tmp_path).fit(*data)
         assert clf.n_iter_ == 3
         P = make_clf().fit(*data).predict_proba(data[0])
@@ -286,3 +311,10 @@ class TestSeveralFits:
             fits(make_clf(At(action)), *data)
         assert At.seen[-1] == (2, 2)
         assert At.seen.count((1, 1)) == 1
+
+    @pytest.mark.parametrize("fits", [search, validate, vote, tune, bag, compare])
+    def test_what_was_given_to_them_is_not_fitted(self, data, fits):
+        clf = make_clf(At(press_ctrl_c))
+        with pytest.raises(KeyboardInterrupt):
+            fits(clf, *data)
+        assert_not_fitted(clf, data[0])

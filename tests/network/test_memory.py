@@ -15,27 +15,31 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._network import memory as _memory
+from sklearn_mrmp._network import training as _training
+from sklearn_mrmp._network.architecture import StepSizes
 from sklearn_mrmp._network.batches import TokenDataset
-from sklearn_mrmp._network.memory import TrainingSizes, available_bytes, enough_memory
-from sklearn_mrmp._network.net import MrMPNet
-
-SIZES = TrainingSizes(
-    n_tokens=1000,
-    n_samples=500,
-    n_tables=2,
-    n_labels=20,
-    n_decoded=20,
-    batch_size=32,
-    row_length=50,
-    d_model=64,
-    d_inner=128,
-    n_encoder_layers=2,
-    n_relation_layers=2,
-    n_decoder_layers=2,
+from sklearn_mrmp._network.memory import (
+    TrainingNeeds,
+    available_bytes,
+    enough_memory,
+    step_sizes,
 )
-TINY = {"d_model": 8, "n_heads": 2, "max_epochs": 1, "random_state": 0}
+from sklearn_mrmp._network.net import MultilabelNet
+from sklearn_mrmp._network.settings import TrainingSettings
+from sklearn_mrmp._voters.shortlist import Shortlist
+from tests.tiny import feature_rows, sequence_input, tiny, tokens
+
+NEEDS = TrainingNeeds(
+    parameter_bytes=2**20,
+    activation_bytes=2**21,
+    label_bytes=2**10,
+    n_samples=500,
+    n_labels=20,
+    n_tokens=1000,
+    sizes=StepSizes(batch_size=32, row_length=50, n_decoded=20),
+    d_model=64,
+)
 
 needs_status = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="peaks are read from /proc/self/status"
@@ -103,9 +107,9 @@ ESTIMATE = """
     from sklearn_mrmp import MrMPClassifier
     from sklearn_mrmp._network.memory import enough_memory
 
-    def spy(sizes, device):
-        seen.append(sizes.total_bytes)
-        return enough_memory(sizes, device)
+    def spy(needs, device):
+        seen.append(needs.total_bytes)
+        return enough_memory(needs, device)
 
     seen, training.enough_memory = [], spy
     rng = np.random.default_rng(0)
@@ -113,7 +117,7 @@ ESTIMATE = """
     small = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, random_state=0)
     small.fit(X[:8, :4], Y[:8, :5])
     before = reset_peak()
-    large = {"d_model": 128, "batch_size": 32, "validation_fraction": 0.5, "relations": None}
+    large = {"d_model": 128, "batch_size": 32, "cv": 0.5, "relations": None}
     small.set_params(**large, label_shortlist=None)
     small.fit(X, Y)
     print(json.dumps([seen[-1], status("VmHWM") - before]))
@@ -133,14 +137,20 @@ def test_the_estimate_is_near_the_measured_peak(n_features, n_labels):
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"batch_size": 10**6}, ["batch_size", "d_model", "d_inner", "max_tokens"]),
-        ({"n_tokens": 10**10}, ["10000000000 distinct tokens", "d_model", "fewer features"]),
-        ({"n_labels": 10**9, "batch_size": 1, "n_samples": 1, "n_decoder_layers": 0}, ["labels"]),
+        (
+            {"activation_bytes": 2**33},
+            ["batch_size (now 32 rows)", "d_model (now 64)", "d_inner", "max_tokens", "50 tokens"],
+        ),
+        (
+            {"parameter_bytes": 2**33, "n_tokens": 10**10},
+            ["10000000000 distinct tokens", "lower d_model", "fewer features"],
+        ),
+        ({"parameter_bytes": 2**33, "n_labels": 10**9}, ["1000000000 labels", "d_model=64"]),
     ],
 )
 def test_what_cannot_fit_is_refused_with_what_to_lower(monkeypatch, change, named):
     monkeypatch.setattr(_memory, "available_bytes", lambda device: 2**30)
-    guard = enough_memory(replace(SIZES, **change), "cpu")
+    guard = enough_memory(replace(NEEDS, **change), "cpu")
     with pytest.raises(MemoryError, match=r"needs about .* GiB of memory, but cpu has 1 GiB") as e:
         guard.__enter__()
     assert all(word in str(e.value) for word in named)
@@ -148,16 +158,26 @@ def test_what_cannot_fit_is_refused_with_what_to_lower(monkeypatch, change, name
 
 def test_labels_that_take_most_of_the_memory_are_named(monkeypatch):
     monkeypatch.setattr(_memory, "available_bytes", lambda device: 2**20)
-    sizes = replace(SIZES, n_samples=10**6, n_tokens=1, batch_size=1, row_length=1)
+    needs = replace(NEEDS, n_samples=10**6, label_bytes=2**25)
     with pytest.raises(MemoryError, match=r"1000000 rows of 20 labels.*use fewer rows or labels"):
-        enough_memory(sizes, "cpu").__enter__()
+        enough_memory(needs, "cpu").__enter__()
+
+
+class Started(Exception):
+    """Training has started."""
 
 
 def test_fit_refuses_before_it_starts(related, monkeypatch):
-    monkeypatch.setattr(_memory, "available_bytes", lambda device: 1000)
-    monkeypatch.setattr(MrMPNet, "fit", lambda *_, **__: pytest.fail("training started"))
-    with pytest.raises(MemoryError, match=r"lower batch_size .*d_model"):
-        MrMPClassifier(**TINY).fit(*related)
+    def start(*_, **__):
+        raise Started
+
+    monkeypatch.setattr(MultilabelNet, "partial_fit", start)
+    with monkeypatch.context() as small:
+        small.setattr(_memory, "available_bytes", lambda device: 1000)
+        with pytest.raises(MemoryError, match=r"lower batch_size .*d_model"):
+            tiny(max_epochs=1).fit(*related)
+    with pytest.raises(Started):
+        tiny(max_epochs=1).fit(*related)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +192,9 @@ def test_running_out_of_memory_names_the_parameters_to_lower(related, monkeypatc
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(MrMPNet, "train_step", fail)
+    monkeypatch.setattr(MultilabelNet, "train_step", fail)
     with pytest.raises(MemoryError, match=r"ran out of memory in training.*lower.*d_model") as e:
-        MrMPClassifier(**TINY).fit(*related)
+        tiny(max_epochs=1).fit(*related)
     assert e.value.__cause__ is error
 
 
@@ -182,9 +202,9 @@ def test_other_errors_pass_as_they_are(related, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr(MrMPNet, "train_step", fail)
+    monkeypatch.setattr(MultilabelNet, "train_step", fail)
     with pytest.raises(RuntimeError, match="something else"):
-        MrMPClassifier(**TINY).fit(*related)
+        tiny(max_epochs=1).fit(*related)
 
 
 class TestAvailableBytes:
@@ -231,13 +251,42 @@ class TestAvailableBytes:
         assert available_bytes("mps") is None
 
 
-def test_sizes_follow_from_parameters_and_rows(related):
+@pytest.mark.parametrize("options", [{}, {"architecture": "paper"}, {"relations": None}])
+def test_needs_follow_from_parameters_and_rows(related, monkeypatch, options):
+    seen = []
+    monkeypatch.setattr(
+        _training,
+        "enough_memory",
+        lambda needs, device: seen.append(needs) or enough_memory(needs, device),
+    )
     X, Y = related
-    clf = MrMPClassifier(**TINY, feature_dropout=0.5).fit(X, Y)
-    rows = clf._model.encoder.transform(X)
-    dataset = TokenDataset(rows, sp.csr_array(Y))
-    sizes = TrainingSizes.of(clf.get_params(), clf._model.encoder, dataset)
-    assert sizes.row_length == np.ceil(rows.lengths.max() / 2)
-    assert (sizes.n_samples, sizes.batch_size, sizes.d_inner) == (160, 32, 16)
+    clf = tiny(max_epochs=1, feature_dropout=0.5, cv=0.25, **options).fit(X, Y)
+    (needs,) = seen
+    assert (needs.n_samples, needs.n_labels, needs.n_tokens) == (120, 6, 40)
+    assert needs.d_model == 8
+    assert needs.label_bytes == 2 * 120 * 6
     weights = sum(p.numel() for p in clf.net_.module_.parameters())
-    assert sizes.parameter_bytes == pytest.approx(20 * weights, rel=0.25)
+    assert needs.parameter_bytes == 20 * weights
+    assert needs.activation_bytes > 0
+    parts = (needs.parameter_bytes, needs.activation_bytes, needs.label_bytes)
+    assert needs.total_bytes == sum(parts)
+
+
+def test_sizes_of_a_step_follow_from_rows_and_shortlist(related):
+    X, Y = related
+    training = TrainingSettings(max_epochs=1, feature_dropout=0.5)
+    rows = feature_rows(X).tokens
+    sizes = step_sizes(training, TokenDataset(rows, sp.csr_array(Y)))
+    assert sizes == StepSizes(32, int(np.ceil(rows.lengths.max() / 2)), 6)
+    shortlist = Shortlist(np.zeros((160, 2), dtype=np.int32), 6)
+    some = step_sizes(training, TokenDataset(rows, sp.csr_array(Y), shortlist))
+    assert some.n_decoded == 3  # two candidates and a sample
+    few = TokenDataset(rows.take(np.arange(5)), sp.csr_array(Y[:5]))
+    assert step_sizes(training, few).batch_size == 5
+
+
+def test_words_that_are_left_out_of_a_sequence_keep_their_place():
+    ids = np.tile(np.arange(1, 9), (4, 1))
+    dataset = TokenDataset(tokens(sequence_input(ids), ids), sp.csr_array((4, 2)))
+    sizes = step_sizes(TrainingSettings(max_epochs=1, feature_dropout=0.5), dataset)
+    assert sizes.row_length == 8

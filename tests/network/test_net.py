@@ -12,11 +12,10 @@ import pytest
 import torch
 from skorch.callbacks import Callback, EpochScoring
 
-from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network import batches as _batches
-from sklearn_mrmp._network.net import ShortGradients, label_embeddings
-from sklearn_mrmp.nn import EagerAdamW, MrMPModule, model
+from sklearn_mrmp.nn import EagerAdamW, LabelRelationModule, MrMPModule, model
+from tests.tiny import PLAIN, tiny
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
 
@@ -24,18 +23,29 @@ PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
 @pytest.fixture
 def module():
     torch.manual_seed(0)
-    return MrMPModule(5, 2, PULLING, d_model=4, n_heads=1, d_inner=4).eval()
+    embedding = {"kind": "tokens", "n_tokens": 5}
+    return MrMPModule(embedding, 2, PULLING, d_model=4, n_heads=1, d_inner=4).eval()
 
 
 def embeddings(module):
     with torch.inference_mode():
-        return label_embeddings(module)
+        return module.prepared()["label_embeddings"]
 
 
-def test_the_same_tensor_as_long_as_nothing_changes(module):
-    first = embeddings(module)
-    torch.testing.assert_close(first, module.label_relations())
-    assert embeddings(module) is first
+def test_label_embeddings_are_computed_once_for_all_batches(related, monkeypatch):
+    clf = tiny(max_epochs=1, **PLAIN).fit(*related)
+    rows, calls = clf._encoded(related[0]).tokens, []
+    forward = LabelRelationModule.forward
+
+    def spy(*arguments):
+        calls.append(1)
+        return forward(*arguments)
+
+    monkeypatch.setattr(LabelRelationModule, "forward", spy)
+    monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))
+    assert len(_batches.prediction_batches(rows, 6, 16, "cpu")) > 1
+    clf.net_.label_logits(rows)
+    assert len(calls) == 1
 
 
 def written_in_place(module):
@@ -45,7 +55,7 @@ def written_in_place(module):
 
 def trained(module):
     optimizer = EagerAdamW(module.parameters(), lr=0.1, fused=True)
-    module(torch.tensor([[1, 2]]))[0].sum().backward()
+    module(tokens=torch.tensor([[1, 2]]))[0].sum().backward()
     optimizer.step()
 
 
@@ -86,7 +96,7 @@ def test_computed_anew_when_weights_change(module, change):
     before = embeddings(module)
     change(module)
     after = embeddings(module)
-    assert after is not before
+    assert after.dtype != before.dtype or not torch.equal(after, before)
     torch.testing.assert_close(after, module.label_relations())
 
 
@@ -100,7 +110,7 @@ def test_half_precision_around_them_does_not_round_them(module):
 def test_modules_made_in_inference_mode_have_them(module):
     with torch.inference_mode():
         other = pickle.loads(pickle.dumps(module))
-        torch.testing.assert_close(label_embeddings(other), label_embeddings(module))
+        torch.testing.assert_close(embeddings(other), embeddings(module))
 
 
 def test_pickles_do_not_carry_them(module):
@@ -125,19 +135,17 @@ class PredictingCallback(Callback):
 
 
 def test_predictions_during_training_do_not_change_the_model(related):
-    small = {"d_model": 8, "max_epochs": 3, "early_stopping": False, "random_state": 0}
-    plain = MrMPClassifier(**small).fit(*related)
-    asked = MrMPClassifier(**small, callbacks=[("ask", PredictingCallback())]).fit(*related)
+    small = {"max_epochs": 3, "early_stopping": False}
+    plain = tiny(**small).fit(*related)
+    asked = tiny(**small, callbacks=[("ask", PredictingCallback())]).fit(*related)
     np.testing.assert_array_equal(plain.predict_proba(related[0]), asked.predict_proba(related[0]))
 
 
 @pytest.mark.parametrize("shortlist", [None, 3])
 def test_prediction_is_the_same_with_several_threads(related, shortlist, monkeypatch):
     X, Y = related
-    clf = MrMPClassifier(
-        d_model=8, n_heads=2, max_epochs=1, label_shortlist=shortlist, random_state=0
-    ).fit(X, Y)
-    rows = clf._model.encoder.transform(X)
+    clf = tiny(max_epochs=1, label_shortlist=shortlist).fit(X, Y)
+    rows = clf._encoded(X).tokens
     monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))  # else these rows are too few
     with torch_threads(1):
         alone = clf.net_.label_logits(rows)
@@ -149,8 +157,8 @@ def test_prediction_is_the_same_with_several_threads(related, shortlist, monkeyp
 
 
 def test_half_precision_is_for_rows_of_any_number(related, monkeypatch):
-    clf = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, random_state=0).fit(*related)
-    rows = clf._model.encoder.transform(related[0])
+    clf = tiny(max_epochs=1).fit(*related)
+    rows = clf._encoded(related[0]).tokens
     monkeypatch.setattr(_batches, "_ON_CPU", (2**10, 2**9))
     whole = clf.net_.label_logits(rows)
     with torch_threads(2), torch.autocast("cpu", torch.bfloat16):
@@ -179,54 +187,15 @@ threading.Thread(target=later).start()
 
 @pytest.mark.parametrize("options", [{}, {"architecture": "paper"}, {"relations": None}])
 def test_networks_of_very_many_labels_train_alike(related, monkeypatch, options):
-    options = {"d_model": 8, "n_heads": 2, "max_epochs": 2, "label_shortlist": 3, **options}
     scoring = EpochScoring(lambda net, X, y: 1.0, name="score", use_caching=False)
-    options |= {"relation_loss": 0.0, "random_state": 0, "n_threads": 1, "callbacks": [scoring]}
-    whole = MrMPClassifier(**options).fit(*related).predict_proba(related[0])
+    options = {"label_shortlist": 3, "relation_loss": 0.0, "callbacks": [scoring], **options}
+    whole = tiny(**options).fit(*related).predict_proba(related[0])
     monkeypatch.setattr(model, "_PARTS_FROM", 2)
-    parts = MrMPClassifier(**options).fit(*related).predict_proba(related[0])
+    parts = tiny(**options).fit(*related).predict_proba(related[0])
     np.testing.assert_allclose(parts, whole, atol=1e-4)
-    clf = MrMPClassifier(**options | {"relation_loss": 0.1})
+    clf = tiny(**options | {"relation_loss": 0.1})
     with torch.autocast("cpu", torch.bfloat16):
         assert np.isfinite(clf.fit(*related).history_[-1]["train_loss"])
-
-
-class OptimizerOf:
-    """What `ShortGradients` reads of a net."""
-
-    def __init__(self, weights):
-        self.optimizer_ = torch.optim.SGD(weights)
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0, np.inf, np.nan])
-def test_gradients_are_scaled_down_as_torch_does_it(scale):
-    torch.manual_seed(0)
-    ours, theirs = ([torch.nn.Parameter(torch.ones(n)) for n in (3, 100, 7)] for _ in range(2))
-    for weight, same in zip(ours, theirs, strict=True):
-        weight.grad = torch.randn_like(weight)
-        weight.grad[0] *= scale
-        same.grad = weight.grad.clone()
-    unused = torch.nn.Parameter(torch.ones(2))
-    ShortGradients(1.0).on_grad_computed(OptimizerOf([*ours, unused]))
-    torch.nn.utils.clip_grad_norm_(theirs, 1.0)
-    for weight, same in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(weight.grad, same.grad)
-    assert unused.grad is None
-
-
-def test_gradients_elsewhere_are_scaled_without_looking_at_them(monkeypatch):
-    scaled = []
-    monkeypatch.setattr(torch, "_foreach_mul_", lambda *arguments: scaled.append(arguments))
-    weight = torch.nn.Parameter(torch.ones(3, device="meta"))
-    weight.grad = torch.ones(3, device="meta")
-    ShortGradients(1.0).on_grad_computed(OptimizerOf([weight]))  # a meta tensor has no value
-    ((gradients, factor),) = scaled
-    assert gradients[0] is weight.grad
-    assert factor.device.type == "meta"
-
-
-def test_no_gradients_are_short_enough():
-    ShortGradients(1.0).on_grad_computed(OptimizerOf([torch.nn.Parameter(torch.ones(2))]))
 
 
 def test_every_epoch_trains_with_dropout_and_is_judged_without(related):
@@ -240,17 +209,33 @@ def test_every_epoch_trains_with_dropout_and_is_judged_without(related):
         def on_batch_begin(self, net, **kwargs):
             net.module_.encoder.train(not net.module_.encoder.training)  # it is set anew
 
-    MrMPClassifier(d_model=8, max_epochs=2, callbacks=[Modes()], random_state=0).fit(*related)
+    tiny(callbacks=[Modes()]).fit(*related)
     assert {training for training, _ in seen} == {True, False}
     assert all(modes == {training} for training, modes in seen)
 
 
-def test_large_predictions_prepare_malloc(related, monkeypatch):
-    calls = []
-    monkeypatch.setattr("sklearn_mrmp._network.net.expect_large_blocks", lambda: calls.append(1))
-    X, Y = related
-    clf = MrMPClassifier(d_model=8, max_epochs=1, random_state=0).fit(X, Y)
-    assert not calls
-    monkeypatch.setattr(_batches, "_ON_CPU", (2**6, 2**9))
-    clf.predict_proba(X)
-    assert calls == [1]
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_nets_are_restored_from_copies_and_pickles(related, again):
+    clf = tiny(max_epochs=1).fit(*related)
+    rows, other = clf._encoded(related[0]).tokens, again(clf.net_)
+    np.testing.assert_array_equal(other.label_logits(rows), clf.net_.label_logits(rows))
+    assert other.architecture == clf.net_.architecture == "mrmp"
+    assert [epoch["train_loss"] for epoch in other.history] == [
+        epoch["train_loss"] for epoch in clf.history_
+    ]
+
+
+def test_a_net_keeps_no_rows_of_its_training(related):
+    net = tiny(max_epochs=1).fit(*related).net_
+    assert net.train_split is None
+    assert net.callbacks_ == []
+    assert not net.optimizer_.state
+    assert all(weight.grad is None for weight in net.module_.parameters())
+    assert all("batches" not in epoch for epoch in net.history)
+
+
+def test_whole_epochs_are_counted(related):
+    net = tiny(max_epochs=2).fit(*related).net_
+    assert net.n_epochs_done == 2
+    del net.history[-1]["train_loss"]  # as in an epoch that was interrupted
+    assert net.n_epochs_done == 1

@@ -10,23 +10,33 @@ import numpy as np
 import torch
 from _yardstick import TextbookMrMP, copy_weights
 
+from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._host.allocator import kept_memory
-from sklearn_mrmp._network.batches import bucketed, padded
-from sklearn_mrmp._network.memory import TrainingSizes
-from sklearn_mrmp._network.net import label_embeddings, predict_batches, shorten_gradients
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
+from sklearn_mrmp._network.architecture import StepSizes, find_architecture
+from sklearn_mrmp._network.batches import as_tensors, bucketed
+from sklearn_mrmp._network.callbacks import shorten_gradients
+from sklearn_mrmp._network.mrmp import MrMPSettings
+from sklearn_mrmp._network.net import predict_batches
+from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
 
 BATCH_SIZE = 32
 _MAX_GRADIENT_NORM = 1.0
 
-PAPER = {"d_model": 512, "d_inner": 1024, "architecture": "paper"}
-DEFAULT = {
-    "d_model": 128,
-    "d_inner": 256,
-    "n_heads": 2,
-    "architecture": "default",
-    "dropout": 0.1,
-}
+_FLOAT = 4  # bytes
+_TEXTBOOK = ("d_model", "n_heads", "d_inner", "architecture")  # its depths are those of both
+
+
+def settings_of(classifier):
+    """Return the settings of a classifier's network, as its module takes them."""
+    settings = MrMPSettings.from_params(classifier.get_params(deep=False))
+    arguments = settings.as_dict() | {"d_inner": settings.inner_width}
+    del arguments["relation_loss"]
+    return arguments
+
+
+# The dropout of the paper depends on the data: it is the shape's.
+PAPER = {k: v for k, v in settings_of(MrMPClassifier.paper()).items() if k != "dropout"}
+DEFAULT = settings_of(MrMPClassifier())
 
 
 def groups_of_rows(problem, n_groups, batch_size=BATCH_SIZE):
@@ -62,9 +72,9 @@ class _Contestant:
         """One step on each batch."""
         self.network.train()
         for chosen in groups or self.groups:
-            logits, v = self.logits(self.rows.take(chosen))
+            output = NetworkOutput(*self.logits(self.rows.take(chosen)))
             targets = torch.from_numpy(self.Y[chosen].toarray())
-            self.criterion(logits, targets, v).backward()
+            self.criterion(output, targets).backward()
             self.clip()
             self.optimizer.step()
             self.optimizer.zero_grad()
@@ -81,17 +91,17 @@ class Ours(_Contestant):
         network = _module(problem, settings)
         optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, fused=True)
         super().__init__(network, optimizer, problem, groups)
-        self.sizes = _training_sizes(problem, settings, len(groups[0]))
+        self.step_bytes = _step_bytes(problem, settings, len(groups[0]))
 
     @contextmanager
     def in_training(self):
         """Memory stays with the process, too."""
-        with kept_memory(self.sizes.activation_bytes, "cpu"), super().in_training():
+        with kept_memory(self.step_bytes, "cpu"), super().in_training():
             yield
 
     def logits(self, rows):
         """Logits and label embeddings of a batch."""
-        return self.network(**padded(rows))
+        return self.network(**as_tensors(rows.padded()))
 
     def clip(self):
         """Scale gradients down as the classifier's training does."""
@@ -103,11 +113,11 @@ class Ours(_Contestant):
         rows = self.rows.take(np.concatenate(self.groups))
         sizes = self.network.n_labels, self.network.d_inner
         with torch.inference_mode():
-            v = label_embeddings(self.network)
+            prepared = self.network.prepared()
 
         def predict(chosen):
-            batch = padded(rows.take(chosen))
-            torch.sigmoid(self.network(**batch, label_embeddings=v)[0]).numpy()
+            batch = as_tensors(rows.take(chosen).padded())
+            torch.sigmoid(self.network.predict_logits(**batch, **prepared)).numpy()
 
         predict_batches(predict, rows, *sizes, "cpu")
 
@@ -123,7 +133,7 @@ class Yardstick(_Contestant):
             shape.n_labels,
             problem.relations,
             positions=shape.sequence,
-            **{"dropout": shape.dropout, **settings},
+            **{"dropout": shape.dropout, **{name: settings[name] for name in _TEXTBOOK}},
         )
         copy_weights(_module(problem, settings), network)
         optimizer = torch.optim.Adam(network.parameters(), lr=2e-4, foreach=False)
@@ -133,7 +143,7 @@ class Yardstick(_Contestant):
 
     def logits(self, rows):
         """Logits and label embeddings of a batch."""
-        return self.network(padded(rows)["tokens"], self.codes)
+        return self.network(as_tensors(rows.padded())["tokens"], self.codes)
 
     def predict(self):
         """Probabilities of all rows in batches as in training."""
@@ -143,31 +153,19 @@ class Yardstick(_Contestant):
                 torch.sigmoid(self.logits(self.rows.take(chosen))[0]).numpy()
 
 
-def _training_sizes(problem, settings, batch_size):
-    shape, rows = problem.shape, problem.dataset.rows
-    return TrainingSizes(
-        n_tokens=shape.n_tokens,
-        n_samples=len(rows),
-        n_tables=1,
-        n_labels=shape.n_labels,
-        n_decoded=shape.n_labels,
-        batch_size=batch_size,
-        row_length=int(rows.lengths.max()),
-        d_model=settings["d_model"],
-        d_inner=settings["d_inner"],
-        n_encoder_layers=2,
-        n_relation_layers=2,
-        n_decoder_layers=2,
-    )
+def _step_bytes(problem, settings, batch_size):
+    """Memory that a training step keeps for the backward pass."""
+    longest = int(problem.dataset.rows.lengths.max())
+    sizes = StepSizes(batch_size, longest, problem.shape.n_labels)
+    network = MrMPSettings.from_params(settings)
+    return _FLOAT * find_architecture("mrmp").activation_numbers(network, sizes)
 
 
 def _module(problem, settings):
-    shape = problem.shape
     torch.manual_seed(0)
     return MrMPModule(
-        shape.n_tokens,
-        shape.n_labels,
+        problem.shape.embedding,
+        problem.shape.n_labels,
         problem.relations,
-        positions=shape.sequence,
-        **{"dropout": shape.dropout, **settings},
+        **{"dropout": problem.shape.dropout, **settings},
     )

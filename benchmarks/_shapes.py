@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp import TokenSequenceVectorizer, label_graph
-from sklearn_mrmp._input.tokens import FeatureTokens, SequenceTokens, TokenRows
+from sklearn_mrmp._input.features import FeatureInput
+from sklearn_mrmp._input.sequence import SequenceInput
+from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._network.architecture import relation_tensors
 from sklearn_mrmp._network.batches import TokenDataset
-from sklearn_mrmp._network.training import relation_tensors
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 
 
@@ -30,6 +32,11 @@ class Shape:
     labels_per_row: float
     dropout: float  # the paper's
     sequence: bool = False
+
+    @property
+    def embedding(self):
+        """Description of the module that embeds the tokens; what they are worth is left out."""
+        return {"kind": "tokens", "n_tokens": self.n_tokens, "positions": self.sequence}
 
     def of_length(self, n):
         """Return the same with every row n tokens long on median, as spread out as before."""
@@ -84,7 +91,9 @@ def _labels(rng, n_rows, n_labels, labels_per_row):
 
 
 def _problem(shape, rows, Y, is_real=False):
-    return Problem(shape, TokenDataset(rows, Y), relation_tensors(label_graph(Y)), is_real)
+    return Problem(
+        shape, TokenDataset(rows, Y), relation_tensors(label_graph(Y).relations), is_real
+    )
 
 
 def load(shape, data_home):
@@ -94,13 +103,14 @@ def load(shape, data_home):
         if not folder.is_dir():
             return None
         bunch = load_reuters21578(folder, subset="train")
-        X, encoder = TokenSequenceVectorizer().fit_transform(bunch.data), SequenceTokens()
+        X, encoder = TokenSequenceVectorizer().fit_transform(bunch.data), SequenceInput()
     else:
         folder = Path(data_home) / "mulan" / shape.name.lower()
         if not folder.is_dir():
             return None
         bunch = load_mulan(folder, subset="train")
-        X, encoder = bunch.data, FeatureTokens()
-    rows = encoder.fit(X).transform(X)
+        X, encoder = bunch.data, FeatureInput()
+    canonical = encoder.canonical(X)
+    rows = encoder.fit(canonical).tokens(canonical)
     Y = sp.csr_array(bunch.target).astype(np.float64)
     return _problem(replace(shape, n_tokens=encoder.n_tokens_), rows, Y, is_real=True)

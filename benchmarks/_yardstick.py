@@ -73,8 +73,8 @@ class TextbookRelations(nn.Module):
 class TextbookMrMP(nn.Module):
     """The network of `MrMPModule` for symmetric pulling and pushing relations."""
 
-    def __init__(self, n_tokens, n_labels, relations, *, positions, d_model, d_inner, dropout,
-                 architecture, n_heads=4, n_layers=2):  # fmt: skip
+    def __init__(self, n_tokens, n_labels, relations, *, positions, d_model, n_heads, d_inner,
+                 dropout, architecture, n_layers=2):  # fmt: skip
         super().__init__()
         self.literal = architecture == "paper"
         self.positions = positions

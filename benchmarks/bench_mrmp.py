@@ -2,7 +2,7 @@
 
     python benchmarks/bench_mrmp.py [--data-home DIR] [--full] [--threads N] [--cpu-time]
 
-1. Rows per second in the paper's setting (d = 512, d' = 1024) and in the default one (d = 128), on
+1. Rows per second in the paper's setting (d = 512, d' = 1024) and in the default one (d = 64), on
    rows of Bibtex's, Delicious' and Reuters' shapes; the ratio to the yardstick (`_yardstick.py`);
    and useful operations per second (`_flops.py`) as a share of the float32 matmul rate.
 2. Growth with rows, tokens per row, labels and width, as ratios to the yardstick.
@@ -28,16 +28,17 @@ from _measure import peak_memory, peak_memory_of, race
 from _shapes import BIBTEX, SHAPES, generate, load
 
 from sklearn_mrmp._network.batches import TokenBatches
-from sklearn_mrmp._network.net import MrMPNet, training_callbacks
+from sklearn_mrmp._network.callbacks import training_callbacks
+from sklearn_mrmp._network.net import MultilabelNet
+from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp.nn import MrMPLoss
 
-SETTINGS = {"paper, d = 512": PAPER, "default, d = 128": DEFAULT}
+SETTINGS = {f"paper, d = {PAPER['d_model']}": PAPER, f"default, d = {DEFAULT['d_model']}": DEFAULT}
 MEDIUM = replace(BIBTEX, n_tokens=1000, n_labels=64, median_length=32, longest=128)
-SMALL = {**DEFAULT, "d_model": 64, "d_inner": 128}
 SIZES = {  # name: (make a shape, make settings, values)
-    "rows": (lambda n: MEDIUM, lambda n: SMALL, (128, 512, 2048)),
-    "tokens per row": (MEDIUM.of_length, lambda n: SMALL, (4, 16, 64, 256)),
-    "labels": (lambda n: replace(MEDIUM, n_labels=n), lambda n: SMALL, (4, 16, 64, 256, 1024)),
+    "rows": (lambda n: MEDIUM, lambda n: DEFAULT, (128, 512, 2048)),
+    "tokens per row": (MEDIUM.of_length, lambda n: DEFAULT, (4, 16, 64, 256)),
+    "labels": (lambda n: replace(MEDIUM, n_labels=n), lambda n: DEFAULT, (4, 16, 64, 256, 1024)),
     "width": (
         lambda n: MEDIUM,
         lambda n: {**DEFAULT, "d_model": n, "d_inner": 2 * n},
@@ -134,16 +135,9 @@ def print_loop_overhead(clock):
     """Compare an epoch of the training loop with its bare steps, at the default width."""
     problem = generate(MEDIUM, 512)
     ours = Ours(problem, groups_of_rows(problem, 16), **DEFAULT)
-    callbacks = training_callbacks(
-        lr=2e-4,
-        lr_schedule="onecycle",
-        n_epochs=9,
-        n_batches=16,
-        keeps_best=False,
-        patience=None,
-        progress_bar=False,
-    )
-    net = MrMPNet(
+    training = TrainingSettings(lr=2e-4, max_epochs=9)
+    callbacks = training_callbacks(training, n_batches=16, has_valid=False, progress_bar=False)
+    net = MultilabelNet(
         ours.network,
         criterion=MrMPLoss,
         criterion__relations=problem.relations,

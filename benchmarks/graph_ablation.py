@@ -2,14 +2,15 @@
 
 Each variant of the graph is trained from the same seeds as the network without one, on Mulan's
 training rows, and scored on its test rows by average precision, micro- and macro-averaged, which
-no threshold can blur. Paths and label sets are left out, so that the network is alone. Runs are
-appended to a CSV file, and those already there are not repeated.
+no threshold can blur. The other voters and label sets are left out, so that the network is alone.
+Runs are appended to a CSV file, and those already there are not repeated.
 
     python benchmarks/graph_ablation.py --data-home DIR --out ablation.csv
 """
 
 import argparse
 import csv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +39,8 @@ VARIANTS = {
     "both": {},
     "pulling": {"relations": pulling_only},
     "pushing": {"relations": pushing_only},
-    "conditional": {"edge_weight": "conditional"},
-    "fdr_bh": {"correction": "fdr_bh"},
+    "conditional": {"relations": partial(label_graph, edge_weight="conditional")},
+    "fdr_bh": {"relations": partial(label_graph, correction="fdr_bh")},
     "no relational loss": {"relation_loss": 0.0},
 }
 
@@ -47,7 +48,7 @@ VARIANTS = {
 def run(data, name, variant, seed):
     """Train one network and score it."""
     train, test = data
-    alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
+    alone = {"voters": ("network",), "label_sets": False}
     clf = MrMPClassifier(**alone, random_state=seed, **VARIANTS[variant])
     P = clf.fit(train.data, train.target).predict_proba(test.data)
     Y = np.asarray(test.target.todense() if hasattr(test.target, "todense") else test.target)

@@ -17,7 +17,7 @@ import torch
 from sklearn.metrics import average_precision_score
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._network import training as _training
+from sklearn_mrmp._network.mrmp import MrMPArchitecture
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 from sklearn_mrmp.nn import MrMPModule
@@ -36,9 +36,9 @@ class TiedVote(MrMPModule):
 class ScaledVote(TiedVote):
     """The same over √d."""
 
-    def __init__(self, *args, d_model=128, **options):
-        super().__init__(*args, d_model=d_model, **options)
-        self.scale = 1.0 / math.sqrt(d_model)
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.scale = 1.0 / math.sqrt(self.label_relations.label_embedding.shape[1])
 
 
 class CenteredVote(TiedVote):
@@ -80,11 +80,10 @@ VARIANTS = {
 def run(module, architecture, parts, options):
     """Train one network; return its average precision after training."""
     (X, Y), (X_val, Y_val), (X_new, Y_new) = parts
-    original, _training.MrMPModule = _training.MrMPModule, module
+    original, MrMPArchitecture.module = MrMPArchitecture.module, module
     try:
         clf = MrMPClassifier(
-            linear_path=False,
-            neighbor_path=False,
+            voters=("network",),
             label_sets=False,
             label_shortlist=None,
             architecture=architecture,
@@ -92,7 +91,7 @@ def run(module, architecture, parts, options):
         ).fit(X, Y, X_val=X_val, y_val=Y_val)
         P = clf.predict_proba(X_new)
     finally:
-        _training.MrMPModule = original
+        MrMPArchitecture.module = original
     return average_precision_score(Y_new.toarray().ravel(), P.ravel())
 
 

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, tune_thresholds
-from sklearn_mrmp._input.tokens import FeatureTokens
+from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
@@ -53,14 +53,14 @@ def one_seed(train, test, name, seed, options):
     X_test, Y_test = as_csr(test.data), as_csr(test.target).toarray()
     order = np.random.default_rng(seed).permutation(len(Y))
     valid, fitted = order[: len(Y) // 10], order[len(Y) // 10 :]
-    tokens = FeatureTokens().fit(X[fitted])
-    epochs = TestEpochs(
-        (tokens.transform(X[fitted]), Y[fitted]), (tokens.transform(X_test), Y_test)
-    )
+    encoder = FeatureInput()
+    encoder.fit(encoder.canonical(X[fitted]))
+    parts = ((X[fitted], Y[fitted]), (X_test, Y_test))
+    epochs = TestEpochs(*((encoder.tokens(encoder.canonical(rows)), Y) for rows, Y in parts))
     clf = MrMPClassifier.paper(name, callbacks=[epochs], random_state=seed, **options)
     clf.fit(X[fitted], Y[fitted], X_val=X[valid], y_val=Y[valid])
     honest = {
-        metric: score(metric, Y_test, clf.set_params(threshold=metric).predict(X_test))
+        metric: score(metric, Y_test, clf.set_params(metric=metric).predict(X_test))
         for metric in METRICS
     }
     return epochs.best, honest
@@ -78,7 +78,7 @@ def main():
     folder = args.data_home / "mulan" / args.dataset
     train, test = load_mulan(folder, subset="train"), load_mulan(folder, subset="test")
     options = {"d_model": args.width, "d_inner": 2 * args.width, "max_epochs": args.epochs}
-    options |= {"early_stopping": True, "patience": args.epochs}
+    options |= {"early_stopping": args.epochs}
     results = [one_seed(train, test, args.dataset, seed, options) for seed in range(args.seeds)]
     print(f"{args.dataset}, width {args.width}, {args.epochs} epochs, {args.seeds} seeds (mean)")
     print("| protocol | " + " | ".join(METRICS) + " |\n|---|---:|---:|---:|---:|")

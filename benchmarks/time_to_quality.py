@@ -2,7 +2,7 @@
 
 On random splits of a data set's training rows (80 % to fit, 20 % to score; test rows are not
 touched) a one-vs-rest logistic regression is tuned, then `MrMPClassifier` is fitted and its
-micro-averaged average precision is taken after the two paths and after every epoch; the time of
+micro-averaged average precision is taken after the other voters and after every epoch; the time of
 these looks is not counted.
 
     python benchmarks/time_to_quality.py --data-home DIR --dataset bibtex
@@ -15,13 +15,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from scipy.special import expit
 from sklearn.metrics import average_precision_score
 from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._baselines.problem_transformation import TunedBinaryRelevance
-from sklearn_mrmp._ensemble import fitting as _model_fitting
+from sklearn_mrmp._ensemble.weights import vote_weights
+from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._network.training import TrainedNetwork
+from sklearn_mrmp._network.voter import NetworkTrainer, NetworkVoter
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import load_mulan
 
@@ -43,34 +45,37 @@ class Looks(Callback):
         """Start the clock."""
         self.began = time.perf_counter()
 
-    def look(self, model, valid):
-        """Score a model whose votes are weighted on the held-out rows of the fit."""
+    def look(self, ensemble):
+        """Score an ensemble whose votes are weighted on the held-out rows of the fit."""
         now = time.perf_counter()
-        if model.nets:
-            model.tune(*valid)
-            P = model.probabilities(self.X)
-        else:
-            P = expit(model.logits(model.encoder.bag(self.X)))
-        self.seen.append((now - self.began - self.off_clock, precision(P, self.Y)))
+        rows, valid = (EncodedRows.of(ensemble.encoder, X) for X in (self.X, self.valid[0]))
+        if len(ensemble.voters) > 1:
+            evidence = ensemble.evidence(valid, self.valid[1])
+            weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
+            ensemble = replace(ensemble, weights=weights)
+        self.seen.append(
+            (now - self.began - self.off_clock, precision(ensemble.probabilities(rows), self.Y))
+        )
         self.off_clock += time.perf_counter() - now
 
     def on_epoch_end(self, net, **kwargs):
-        """Look at the vote of the network as it is now and of the paths."""
-        self.look(replace(self.model, nets=[net]), self.valid)
+        """Look at the vote of the network as it is now and of the other voters."""
+        network = {"network": NetworkVoter([TrainedNetwork(net)])}
+        self.look(replace(self.ensemble, voters=network | dict(self.ensemble.voters)))
         net.module_.train()
 
 
 def watch(looks):
-    """Let the looks see the paths before the first network is trained."""
-    original = _model_fitting.ModelFitting._train
+    """Let the looks see the other voters before the first network is trained."""
+    original = NetworkTrainer.for_split
 
-    def train(self, model, train, valid, *args, **kwargs):
-        looks.model = model
-        if model.has_paths:
-            looks.look(model, None)
-        return original(self, model, train, valid, *args, **kwargs)
+    def for_split(self, number, n_splits, ensemble):
+        looks.ensemble = ensemble
+        if ensemble.voters:
+            looks.look(ensemble)
+        return original(self, number, n_splits, ensemble)
 
-    _model_fitting.ModelFitting._train = train
+    NetworkTrainer.for_split = for_split
     return original
 
 
@@ -94,7 +99,7 @@ def one_split(X, Y, seed, options):
         clf.fit(X[fitted], Y[fitted], X_val=X[valid], y_val=Y[valid])
         total = time.perf_counter() - looks.began - looks.off_clock
     finally:
-        _model_fitting.ModelFitting._train = original
+        NetworkTrainer.for_split = original
     passed = next((seconds for seconds, ap in looks.seen if ap > target), np.inf)
     return target, tuned, looks.seen, passed, total
 
@@ -110,7 +115,7 @@ def main():
     args = parser.parse_args()
     data = load_mulan(args.data_home / "mulan" / args.dataset, subset="train")
     X, Y = as_csr(data.data), as_csr(data.target)
-    alone = {"linear_path": False, "neighbor_path": False, "label_sets": False}
+    alone = {"voters": ("network",), "label_sets": False}
     options = alone if args.network_only else {}
     if args.epochs is not None:
         options["max_epochs"] = args.epochs

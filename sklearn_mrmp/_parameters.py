@@ -8,7 +8,7 @@ from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._input.kinds import INPUT_KINDS
-from sklearn_mrmp._sklearn_compat import HasMethods, Interval, StrOptions
+from sklearn_mrmp._sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions
 
 COUNT = Interval(Integral, 1, None, closed="left")
 AUTO = StrOptions({"auto"})
@@ -33,7 +33,7 @@ SHARED = {
     "early_stopping": ["boolean", AUTO, COUNT],
     "refit": ["boolean"],
     "cv": [
-        Interval(Real, 0, 1, closed="neither"),
+        Interval(RealNotInt, 0, 1, closed="neither"),
         Interval(Integral, 2, None, closed="left"),
         HasMethods(["split", "get_n_splits"]),
     ],

@@ -5,7 +5,13 @@ A new release of scikit-learn can break this file and no other. Leaf module: sci
 
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    validate_params,
+)
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
@@ -14,6 +20,7 @@ from sklearn.utils.validation import _check_method_params, _check_y, _num_sample
 __all__ = [
     "HasMethods",
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "_BaseComposition",
     "_VisualBlock",

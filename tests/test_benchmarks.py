@@ -1,5 +1,7 @@
 """The yardstick computes what the package computes; useful operations are counted as stated."""
 
+import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,13 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_mrmp._network.batches import padded
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule, sinusoidal_positions
+from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._network.batches import as_tensors
+from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+import _contestants
 import _flops
 import _shapes
 import _yardstick
+
+BENCHMARKS = Path(_shapes.__file__).parent
 
 
 def small(shape, n_rows=12):
@@ -25,20 +31,20 @@ def small(shape, n_rows=12):
 @pytest.mark.parametrize("shape", [_shapes.BIBTEX, _shapes.REUTERS])
 def test_yardstick_is_the_same_function_with_the_same_gradient(architecture, shape):
     problem = small(shape)
-    common = {"d_model": 16, "d_inner": 24, "dropout": 0.0, "architecture": architecture}
-    common["positions"] = shape.sequence
-    sizes = (40, 9, problem.relations)
+    common = {"d_model": 16, "n_heads": 4, "d_inner": 24, "dropout": 0.0}
+    common["architecture"] = architecture
     torch.manual_seed(0)
-    ours, textbook = MrMPModule(*sizes, **common), _yardstick.TextbookMrMP(*sizes, **common)
+    ours = MrMPModule(problem.shape.embedding, 9, problem.relations, **common)
+    textbook = _yardstick.TextbookMrMP(40, 9, problem.relations, positions=shape.sequence, **common)
     _yardstick.copy_weights(ours, textbook)
-    batch = padded(problem.dataset.rows)
+    batch = as_tensors(problem.dataset.rows.padded())
     Y = torch.from_numpy(problem.dataset.Y.toarray().astype(np.float32))
     codes = 0.03 * sinusoidal_positions(batch["tokens"].shape[1], 16)
     criterion = MrMPLoss(problem.relations)
-    results = [ours(**batch), textbook(batch["tokens"], codes)]
-    for logits, v in results:
-        criterion(logits, Y, v).backward()
-    torch.testing.assert_close(results[1], results[0])
+    results = [ours(**batch), NetworkOutput(*textbook(batch["tokens"], codes))]
+    for output in results:
+        criterion(output, Y).backward()
+    torch.testing.assert_close(tuple(results[1]), tuple(results[0]))
     for mine, its in [
         (ours.embedding.presence.weight, textbook.tokens.weight),
         (ours.label_relations.label_embedding, textbook.relations.labels.weight),
@@ -70,3 +76,64 @@ def test_generated_rows_have_the_shape_asked_for(shape):
     assert problem.dataset.Y.shape == (300, shape.n_labels)
     assert set(problem.relations) == {"pulling", "pushing"}
     assert problem.dataset.rows.tokens.max() <= shape.n_tokens
+
+
+def test_settings_of_the_benchmarks_are_those_of_the_classifier():
+    default, paper = MrMPClassifier(), MrMPClassifier.paper()
+    for settings, clf in ((_contestants.DEFAULT, default), (_contestants.PAPER, paper)):
+        own = clf.get_params()
+        assert {"d_model", "n_heads", "architecture"} <= settings.keys()
+        for name in settings.keys() - {"d_inner"}:
+            assert settings[name] == own[name], name
+        assert settings["d_inner"] == (own["d_inner"] or 2 * own["d_model"])
+
+
+@pytest.mark.parametrize("name", ["DEFAULT", "PAPER"])
+def test_both_contestants_train_and_predict(name):
+    settings = {**getattr(_contestants, name), "d_model": 8, "d_inner": 16}
+    problem = small(_shapes.BIBTEX)
+    groups = [np.arange(6), np.arange(6, 12)]
+    for make in (_contestants.Ours, _contestants.Yardstick):
+        contestant = make(problem, groups, **settings)
+        before = [weight.clone() for weight in contestant.network.parameters()]
+        with contestant.in_training():
+            contestant.train()
+        contestant.predict()
+        changed = zip(contestant.network.parameters(), before, strict=True)
+        assert any(not torch.equal(weight, old) for weight, old in changed)
+
+
+SCRIPTS = sorted(path.name for path in BENCHMARKS.glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_benchmark_says_how_it_is_used(script):
+    """Each is imported with all that it needs of the package."""
+    if script == "bench_decisions.py":  # has no command line
+        command = [sys.executable, "-c", "import bench_decisions"]
+    else:
+        command = [sys.executable, script, "--help"]
+    done = subprocess.run(
+        command, cwd=BENCHMARKS, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def names_set(tree):
+    """Names of the arguments of calls, and of the entries of dicts."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        if isinstance(node, ast.Dict):
+            yield from (key.value for key in node.keys if isinstance(key, ast.Constant))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_benchmarks_set_parameters_that_the_classifier_has(script):
+    tree = ast.parse((BENCHMARKS / script).read_text(encoding="utf-8"))
+    gone = {"linear_path", "neighbor_path", "patience", "validation_fraction"}
+    assert not gone & set(names_set(tree))
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and "MrMPClassifier" in ast.unparse(call.func):
+            given = {keyword.arg for keyword in call.keywords} - {None}
+            assert given <= MrMPClassifier().get_params().keys()

@@ -45,6 +45,7 @@ from sklearn_mrmp import (
 )
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network import batches as _batches
+from sklearn_mrmp._network.net import MultilabelNet
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578, make_related_labels
 
 TINY = {"d_model": 8, "n_heads": 2, "max_epochs": 1, "random_state": 0}
@@ -134,14 +135,20 @@ def test_fit_and_predict_leave_the_process_as_it_was(name, related):
 
 
 FIRST_FIT = """
-    import os, warnings
+    import os, sys, tempfile, warnings
+    import sklearn_mrmp
     from sklearn_mrmp import MrMPClassifier
     from sklearn_mrmp.datasets import make_related_labels
 
     X, Y, _ = make_related_labels(20, 3, random_state=0)
     before = dict(os.environ), list(warnings.filters)
-    MrMPClassifier(d_model=4, n_heads=1, max_epochs=1).fit(X, Y).predict(X)
+    clf = MrMPClassifier(d_model=4, n_heads=1, max_epochs=1).fit(X, Y)
+    clf.predict(X)
+    with tempfile.TemporaryDirectory() as folder:
+        clf.save(folder + "/model")
+        sklearn_mrmp.load(folder + "/model")
     assert (dict(os.environ), list(warnings.filters)) == before
+    assert "torch._dynamo" not in sys.modules  # the compiler takes seconds to import
 """
 
 
@@ -171,13 +178,11 @@ class Fails(Exception):
 
 
 def test_an_error_in_the_middle_of_training_leaves_the_process_as_it_was(related, monkeypatch):
-    from sklearn_mrmp._network.net import MrMPNet
-
     def fail(*_, **__):
         random.random()
         raise Fails
 
-    monkeypatch.setattr(MrMPNet, "validation_step", fail)
+    monkeypatch.setattr(MultilabelNet, "validation_step", fail)
     clf = MrMPClassifier(**TINY, n_threads=1)
     with left_as_found():
         np_state = np.random.get_state()  # noqa: NPY002

@@ -1,7 +1,12 @@
 """`MrMPClassifier` as a user sees it."""
 
+import inspect
 import io
+import os
+import pickle
 import warnings
+from dataclasses import fields
+from functools import partial
 
 import joblib
 import numpy as np
@@ -19,8 +24,17 @@ from sklearn.preprocessing import MaxAbsScaler
 from skorch.callbacks import Callback
 from skorch.exceptions import DeviceWarning
 
-from sklearn_mrmp import LabelGraph, MrMPClassifier, _parameters
-from sklearn_mrmp._decisions.thresholds import METRICS
+from sklearn_mrmp import LabelGraph, MrMPClassifier, label_graph, nn
+from sklearn_mrmp._decisions.sweep import METRICS, metric_value
+from sklearn_mrmp._network import settings as _settings
+from sklearn_mrmp._network.mrmp import MrMPSettings
+from sklearn_mrmp._settings import (
+    EnsembleSettings,
+    GraphSettings,
+    InputSettings,
+    OutcomeSettings,
+    RunSettings,
+)
 
 
 def make_clf(**options):
@@ -32,6 +46,38 @@ def pickled_size(value):
     buffer = io.BytesIO()
     joblib.dump(value, buffer)
     return buffer.tell()
+
+
+class InterruptIn(Callback):
+    """Ctrl-C in the middle of an epoch."""
+
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def on_batch_end(self, net, **kwargs):
+        if len(net.history) == self.epoch:
+            raise KeyboardInterrupt
+
+
+class WriteThreads(Callback):
+    """Leave a file of each process: torch's number of threads in training."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def on_batch_end(self, net, **kwargs):
+        (self.folder / str(os.getpid())).write_text(str(torch.get_num_threads()))
+
+
+class Note(Callback):
+    """Has something that cannot be pickled, and counts in public."""
+
+    def __init__(self):
+        self.hidden = lambda: None
+        self.n_epochs_ = 0
+
+    def on_epoch_end(self, net, **kwargs):
+        self.n_epochs_ += 1
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +110,7 @@ class TestFit:
     def test_graph_is_learned_from_training_rows_only(self, related):
         X, Y = related
         seen = []
-        make_clf(relations=lambda Y: seen.append(Y), validation_fraction=0.25).fit(X, Y)
+        make_clf(relations=lambda Y: seen.append(Y), cv=0.25).fit(X, Y)
         assert seen[0].shape == (120, Y.shape[1])
 
     @pytest.mark.parametrize("schedule", ["onecycle", "cosine", "step", "constant"])
@@ -99,8 +145,8 @@ class TestFit:
 
     def test_early_stopping_returns_to_the_best_weights(self, related):
         X, Y = related
-        options = {"lr": 0.1, "lr_schedule": "constant", "max_epochs": 30, "patience": 2}
-        clf = make_clf(**options, linear_path=False, neighbor_path=False, label_sets=False)
+        options = {"lr": 0.1, "lr_schedule": "constant", "max_epochs": 30, "early_stopping": 2}
+        clf = make_clf(**options, voters=("network",), label_sets=False)
         clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         losses = [epoch["valid_loss"] for epoch in clf.history_]
         assert clf.n_iter_ < 30
@@ -114,8 +160,8 @@ class TestFit:
     @pytest.mark.parametrize("schedule", ["onecycle", "cosine"])
     def test_a_schedule_that_ends_low_is_trained_to_its_end(self, related, schedule):
         X, Y = related
-        options = {"lr": 0.1, "lr_schedule": schedule, "max_epochs": 12, "patience": 1}
-        clf = make_clf(**options, linear_path=False, neighbor_path=False, label_sets=False)
+        options = {"lr": 0.1, "lr_schedule": schedule, "max_epochs": 12}
+        clf = make_clf(**options, voters=("network",), label_sets=False)
         best = []
         for seed in range(5):  # of some the last epoch happens to be the best
             clf.set_params(random_state=seed)
@@ -127,12 +173,12 @@ class TestFit:
             loss = -(Y_val * np.log(P) + (1 - Y_val) * np.log1p(-P)).mean()
             assert loss == pytest.approx(losses[-1], rel=1e-4)
         assert min(best) < 12
-        clf.set_params(early_stopping=True).fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        clf.set_params(early_stopping=1).fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         assert clf.best_epoch_ < clf.n_iter_ < 12
 
     @pytest.mark.parametrize("schedule", ["onecycle", "cosine"])
     def test_refit_trains_the_whole_schedule_of_all_rows(self, related, monkeypatch, schedule):
-        monkeypatch.setattr(_parameters, "_AUTO_STEPS", 50)
+        monkeypatch.setattr(_settings, "_AUTO_STEPS", 50)
         rates = []
 
         class Rates(Callback):
@@ -169,17 +215,33 @@ class TestFit:
         with pytest.raises(ValueError, match=r"loss became .*Lower lr \(now 1e\+30\)"):
             make_clf(lr=1e30, lr_schedule="constant").fit(*related)
 
-    def test_interrupt_keeps_a_usable_model_and_warns(self, related):
-        class Interrupt(Callback):
-            def on_batch_end(self, net, **kwargs):
-                if len(net.history) == 2:
-                    raise KeyboardInterrupt
-
+    def test_interrupt_raises_and_keeps_a_usable_model(self, related):
         X, Y = related
-        with pytest.warns(UserWarning, match="interrupted"):
-            clf = make_clf(callbacks=[Interrupt()], max_epochs=5).fit(X, Y)
+        clf = make_clf(callbacks=[InterruptIn(epoch=2)], max_epochs=5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(KeyboardInterrupt):
+                clf.fit(X, Y)
         assert clf.predict(X).shape == Y.shape
         assert clf.best_epoch_ == 1
+        assert set(clf.thresholds_) == set(METRICS)
+        assert set(clf.vote_weights_) == {"network", "linear", "neighbors", "frequency"}
+
+    def test_interrupt_before_the_end_of_an_epoch_leaves_nothing_fitted(self, related):
+        X, Y = related
+        clf = make_clf().fit(X, Y)  # also nothing of a fit before
+        with pytest.raises(KeyboardInterrupt):
+            clf.set_params(callbacks=[InterruptIn(epoch=1)]).fit(X, Y)
+        with pytest.raises(NotFittedError):
+            clf.predict(X)
+
+    def test_an_interrupt_at_the_end_of_an_epoch_is_early_stopping(self, related):
+        class Stop(Callback):
+            def on_epoch_end(self, net, **kwargs):
+                raise KeyboardInterrupt
+
+        clf = make_clf(callbacks=[Stop()], max_epochs=5).fit(*related)
+        assert clf.n_iter_ == 1
 
     def test_silent_unless_asked(self, related, capfd):
         with warnings.catch_warnings():
@@ -255,7 +317,7 @@ class TestInput:
         X = rng.normal(size=(200, 5)) if kind == "dense" else rng.random((200, 5)) * 0.1
         Y = np.column_stack([X[:, 0] > np.median(X[:, 0]), X[:, 1] > np.median(X[:, 1])])
         clf = make_clf(d_model=16, max_epochs=20).fit(X[:150], Y[:150].astype(int))
-        assert clf.set_params(threshold=0.5).score(X[150:], Y[150:].astype(int)) > 0.6
+        assert clf.set_params(decision=0.5).score(X[150:], Y[150:].astype(int)) > 0.6
 
     def test_empty_rows_have_finite_probabilities(self, related, fitted):
         X, Y = related
@@ -264,12 +326,22 @@ class TestInput:
         clf = make_clf().fit(X, Y)
         assert np.isfinite(clf.predict_proba(np.zeros((3, X.shape[1])))).all()
 
+    def test_sequences_with_repeated_words_are_read_by_all_voters(self):
+        X = np.tile([[1, 1, 2, 1], [2, 3, 3, 0], [0, 1, 0, 2]], (20, 1))
+        Y = np.column_stack([X[:, 0] == 1, X[:, 0] == 2]).astype(int)
+        clf = make_clf(input_type="sequence").fit(X, Y)
+        assert list(clf.voters_) == ["network", "linear", "neighbors"]
+        together = clf.predict_proba(X)
+        for voter in clf.voters_.values():
+            assert voter.predict_proba(X).shape == Y.shape
+        np.testing.assert_array_equal(clf.predict_proba(X), together)
+
     def test_sequences_use_order(self):
         rng = np.random.default_rng(0)
         X = rng.permuted(np.tile([1, 2, 3, 0], (300, 1)), axis=1)
         X = np.array([np.concatenate([row[row > 0], [0]]) for row in X])
         Y = np.column_stack([X[:, 0] == 1, X[:, 0] == 2]).astype(int)
-        options = {"d_model": 16, "max_epochs": 25, "threshold": 0.5, "feature_dropout": 0.2}
+        options = {"d_model": 16, "max_epochs": 25, "decision": 0.5, "feature_dropout": 0.2}
         sequence = make_clf(input_type="sequence", **options).fit(X[:200], Y[:200])
         assert sequence.score(X[200:], Y[200:]) > 0.9
 
@@ -325,10 +397,10 @@ class TestBadInput:
             _ = make_clf().label_embeddings_
 
     def test_unknown_metric_at_fit_and_at_predict(self, fitted, related):
-        with pytest.raises(ValueError, match="'threshold' parameter"):
-            make_clf(threshold="f2").fit(*related)
+        with pytest.raises(ValueError, match="'metric' parameter"):
+            make_clf(metric="f2").fit(*related)
         with pytest.raises(ValueError, match=r"'f2' is not a metric.*f1_micro"):
-            clone_of(fitted).set_params(threshold="f2").predict(related[0])
+            clone_of(fitted).set_params(metric="f2").predict(related[0])
 
     def test_adjacency_of_the_wrong_shape(self, related):
         with pytest.raises(ValueError, match=r"parent.*\(2, 2\).*\(6, 6\)"):
@@ -376,8 +448,8 @@ class TestRelations:
     @pytest.mark.parametrize(
         "options",
         [
-            {"edge_weight": "conditional"},
-            {"correction": "fdr_bh"},
+            {"relations": partial(label_graph, edge_weight="conditional")},
+            {"relations": partial(label_graph, correction="bonferroni", alpha=1e-9)},
             {"composition": "mult"},
             {"relation_loss": 0.0},
             {"alpha": 1e-9},
@@ -387,8 +459,19 @@ class TestRelations:
         X, Y = related
         P = make_clf(**options).fit(X, Y).predict_proba(X)
         assert np.isfinite(P).all()
-        if options != {"correction": "fdr_bh"}:  # may find the same edges
-            assert not np.array_equal(P, fitted.predict_proba(X))
+        assert not np.array_equal(P, fitted.predict_proba(X))
+
+    def test_options_of_the_graph_go_through_its_function(self, related):
+        X, Y = related
+        options = {"correction": "fdr_bh", "alpha": 0.01, "edge_weight": "conditional"}
+        clf = make_clf(relations=partial(label_graph, **options))
+        clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        expected = label_graph(sp.csr_array(Y[:100]), **options)
+        assert set(clf.label_graph_.relations) == set(expected.relations)
+        for name, adjacency in expected.relations.items():
+            np.testing.assert_array_equal(
+                clf.label_graph_.relations[name].toarray(), adjacency.toarray()
+            )
 
 
 class TestReproducibility:
@@ -484,15 +567,40 @@ class TestComposition:
         )
 
     @pytest.mark.slow
-    def test_parallel_workers_do_not_oversubscribe_the_cores(self):
-        threads = joblib.Parallel(n_jobs=2)(joblib.delayed(torch.get_num_threads)() for _ in "ab")
-        assert sum(threads) <= max(2, joblib.cpu_count())
+    def test_folds_in_processes_of_their_own_train_with_one_thread(self, related, tmp_path):
+        callbacks = [WriteThreads(tmp_path)]
+        make_clf(cv=2, n_jobs=2, n_threads=2, max_epochs=1, callbacks=callbacks).fit(*related)
+        written = [path.read_text() for path in tmp_path.iterdir()]
+        assert len(written) == 2  # two processes
+        assert set(written) == {"1"}
+
+    def test_no_state_of_a_run_stays_in_a_fitted_classifier(self, related):
+        note = Note()
+        clf = make_clf(progress_bar=True, callbacks=[note]).fit(*related)
+        assert note.n_epochs_ == 2
+        clf.set_params(callbacks=None)  # the only place that still knows the callback
+        content = pickle.dumps(clf)
+        assert b"Note" not in content
+        assert b"tqdm" not in content
+        np.testing.assert_array_equal(
+            pickle.loads(content).predict_proba(related[0]), clf.predict_proba(related[0])
+        )
+        assert not clf.net_.callbacks_
+        assert clf.net_.callbacks is None
+
+    def test_a_classifier_with_callbacks_and_a_bar_is_pickled(self, related):
+        clf = make_clf(progress_bar=True, callbacks=[InterruptIn(epoch=99)]).fit(*related)
+        again = clone_of(clf)
+        np.testing.assert_array_equal(
+            again.predict_proba(related[0]), clf.predict_proba(related[0])
+        )
+        assert again.callbacks[0].epoch == 99
 
     def test_pickle_without_neighbours_does_not_grow_with_the_number_of_rows(self, related):
         X, Y = related
         sizes = []
         for repeats in (10, 30):
-            clf = make_clf(neighbor_path=False, label_sets=False)
+            clf = make_clf(voters=("network", "linear"), label_sets=False)
             clf.fit(sp.vstack([X] * repeats, format="csr"), np.vstack([Y] * repeats))
             # Which rules are best may differ; those of label sets hold each set once.
             rules = pickled_size(clf.decision_rules_)
@@ -518,9 +626,9 @@ class TestDecisions:
         P = clf.predict_proba(X)
         clf.set_params(decision="threshold")
         for metric in METRICS:
-            predicted = clf.set_params(threshold=metric).predict(X)
+            predicted = clf.set_params(metric=metric).predict(X)
             np.testing.assert_array_equal(predicted, P >= clf.thresholds_[metric])
-        np.testing.assert_array_equal(clf.set_params(threshold=0.3).predict(X), P >= 0.3)
+        np.testing.assert_array_equal(clf.set_params(decision=0.3).predict(X), P >= 0.3)
 
     def test_thresholds_are_the_best_on_the_held_out_rows(self, related):
         X, Y = related
@@ -532,13 +640,30 @@ class TestDecisions:
         chosen = f1_score(Y[100:], P >= clf.thresholds_["f1_micro"], average="micro")
         assert chosen == pytest.approx(best)
 
+    @pytest.mark.parametrize("decision", ["optimal", "threshold"])
     @pytest.mark.parametrize("metric", METRICS)
-    def test_rules_made_for_a_metric_predict_labels(self, related, fitted, metric):
+    def test_the_rule_of_the_metric_decides(self, related, fitted, metric, decision, monkeypatch):
         X, Y = related
-        clf = clone_of(fitted).set_params(threshold=metric, decision="optimal")
-        predicted = clf.predict(X)
-        assert predicted.shape == Y.shape
-        assert set(np.unique(predicted)) <= {0, 1}
+        clf = clone_of(fitted).set_params(metric=metric, decision=decision)
+        asked = []
+
+        def all_labels(rule, P, *similar):
+            asked.append(rule)
+            return np.ones(P.shape, dtype=bool)
+
+        for rules in clf.decision_rules_.values():
+            for rule in rules.values():
+                monkeypatch.setattr(type(rule), "decide", all_labels)
+        np.testing.assert_array_equal(clf.predict(X), np.ones_like(Y))
+        assert asked == [clf.decision_rules_[decision][metric]]
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_rules_promise_what_predict_does_on_the_rows_they_were_tuned_on(self, related, metric):
+        X, Y = related
+        clf = make_clf(decision="threshold", metric=metric)
+        clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+        value = metric_value(Y[100:] > 0, clf.predict(X[100:]) > 0, metric)
+        assert clf.decision_rules_["threshold"][metric].validation_score == pytest.approx(value)
 
 
 class TestPaper:
@@ -567,3 +692,42 @@ class TestPaper:
         assert module.output is None
         assert module.bias is None
         assert f1_score(Y, clf.predict(X), average="micro") > 0.4
+
+
+SETTINGS = (
+    MrMPSettings,
+    _settings.TrainingSettings,
+    InputSettings,
+    GraphSettings,
+    EnsembleSettings,
+    OutcomeSettings,
+    RunSettings,
+)
+
+
+def defaults_of(function):
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+class TestParameters:
+    def test_there_are_at_most_38(self):
+        assert len(defaults_of(MrMPClassifier)) <= 38
+
+    def test_each_belongs_to_exactly_one_group_of_settings(self):
+        grouped = [field.name for group in SETTINGS for field in fields(group)]
+        assert sorted([*grouped, "random_state"]) == sorted(defaults_of(MrMPClassifier))
+
+    @pytest.mark.parametrize("group", [MrMPSettings, _settings.TrainingSettings, RunSettings])
+    def test_defaults_of_the_settings_are_those_of_the_classifier(self, group):
+        ours, theirs = defaults_of(MrMPClassifier), defaults_of(group)
+        assert theirs == {name: ours[name] for name in theirs}
+
+    def test_defaults_of_the_module_are_those_of_the_classifier(self):
+        ours, modules = defaults_of(MrMPClassifier), defaults_of(nn.MrMPModule)
+        shared = ours.keys() & modules.keys() - {"relations"}  # of which a module takes tensors
+        assert shared == {field.name for field in fields(MrMPSettings)} - {"relation_loss"}
+        assert {name: modules[name] for name in shared} == {name: ours[name] for name in shared}
+
+    def test_every_parameter_has_a_constraint(self):
+        assert MrMPClassifier._parameter_constraints.keys() == defaults_of(MrMPClassifier).keys()

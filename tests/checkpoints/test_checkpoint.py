@@ -1,8 +1,10 @@
 """`checkpoint_dir`: kills, damage, other owners, full disks; the outcome stays the same."""
 
 import errno
+import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import warnings
@@ -11,12 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from skorch.callbacks import Callback
 
-from sklearn_mrmp import LabelGraph, MrMPClassifier
+import sklearn_mrmp
+from sklearn_mrmp import LabelGraph, ModelFileError, MrMPClassifier
 from sklearn_mrmp._checkpoints import callback as _training_checkpoint
-from sklearn_mrmp._checkpoints import store as _checkpoint_store
-from sklearn_mrmp._checkpoints.store import CheckpointStore, DamagedCheckpoint, from_bytes, to_bytes
+from sklearn_mrmp._checkpoints.store import CheckpointStore
+from sklearn_mrmp._host import files as _files
+from sklearn_mrmp._model_files.container import CHECKPOINT, write_container
 
 KILL_TEST = Path(__file__).parents[2] / "benchmarks" / "kill_test.py"
 
@@ -102,7 +107,7 @@ class TestResume:
         assert count.epochs == (3,)
 
     def test_early_stopping_goes_on_counting(self, data, tmp_path):
-        options = {"max_epochs": 30, "patience": 2, "lr": 0.3, "lr_schedule": "constant"}
+        options = {"max_epochs": 30, "early_stopping": 2, "lr": 0.3, "lr_schedule": "constant"}
         whole = make_clf(**options).fit(*data)
         assert whole.n_iter_ < 30
         crash(data, tmp_path, whole.n_iter_, 1, **options)
@@ -190,6 +195,19 @@ class TestResume:
         assert "all bit-identical" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def finished_once(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkpoints")
+    make_clf(checkpoint_dir=folder).fit(*data)
+    return folder
+
+
+@pytest.fixture
+def finished(finished_once, tmp_path):
+    """Return a folder of its own with the checkpoints of a finished fit."""
+    return Path(shutil.copytree(finished_once, tmp_path / "finished"))
+
+
 class TestOwner:
     def test_other_data_are_refused_by_name(self, data, tmp_path):
         X, Y = data
@@ -224,15 +242,66 @@ class TestOwner:
 
     def test_what_does_not_matter_may_differ(self, data, tmp_path, expected, capfd):
         crash(data, tmp_path)
-        clf = make_clf(
-            checkpoint_dir=tmp_path, verbose=1, n_threads=1, threshold=0.5, decision="threshold"
-        ).fit(*data)
+        clf = make_clf(checkpoint_dir=tmp_path, verbose=1, n_threads=1, decision=0.5).fit(*data)
         assert outcome(clf, data[0]) == expected
         assert "valid_loss" in capfd.readouterr().out
 
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"metric": "accuracy"},
+            {"decision": "threshold"},
+            {"label_sets": False},
+            {"refit": True},
+            {"verbose": 2},
+            {"progress_bar": True},
+            {"n_jobs": 2},
+            {"n_threads": 1},
+            {"callbacks": [CrashAt(1, 1)]},
+        ],
+        ids=lambda other: next(iter(other)),
+    )
+    def test_parameters_that_weights_do_not_depend_on_are_not_compared(
+        self, data, finished, other, monkeypatch
+    ):
+        trained = []
+
+        class Watch(Callback):
+            def on_batch_begin(self, net, **kwargs):
+                trained.append(len(net.history))
+
+        other = {"callbacks": [Watch()], **other}
+        clf = make_clf(checkpoint_dir=finished, **other).fit(*data)
+        assert clf.n_iter_ == 3
+        assert not trained or other.get("refit")  # it is the finished training that is used
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"lr": 0.02},
+            {"voters": ("network",)},
+            {"cv": 0.2},
+            {"alpha": 0.01},
+            {"device": "meta"},
+            {"d_model": 4},
+            {"relation_loss": 0.5},
+            {"n_members": 2},
+            {"label_shortlist": 2},
+            {"max_tokens": 3},
+            {"early_stopping": 1},
+            {"feature_dropout": 0.3},
+        ],
+        ids=lambda other: next(iter(other)),
+    )
+    def test_parameters_that_weights_depend_on_are_compared(self, data, finished, other):
+        before = {path.name: path.read_bytes() for path in finished.iterdir()}
+        with pytest.raises(ValueError, match=f"other parameters: {next(iter(other))} was .*, is "):
+            make_clf(checkpoint_dir=finished, **other).fit(*data)
+        assert {path.name: path.read_bytes() for path in finished.iterdir()} == before
+
     def test_other_versions(self, data, tmp_path, monkeypatch, expected):
         crash(data, tmp_path)
-        monkeypatch.setattr("sklearn_mrmp.__version__", "99.0")
+        monkeypatch.setattr("sklearn_mrmp._neural.__version__", "99.0")
         with pytest.raises(ValueError, match=r"sklearn_mrmp was '.*', is '99.0'"):
             make_clf(checkpoint_dir=tmp_path).fit(*data)
         monkeypatch.undo()
@@ -292,15 +361,23 @@ class TestDamage:
             warnings.simplefilter("error")
             assert CheckpointStore(tmp_path, "x").load() == {"epoch": 1}
 
-    def test_every_single_damaged_byte_is_noticed(self):
-        content = to_bytes({"a": torch.arange(3), "b": [1, (2.5, None)]})
+    def test_every_single_damaged_byte_is_noticed(self, tmp_path):
+        store = CheckpointStore(tmp_path, "x")
+        store.save({"a": torch.arange(3), "b": [1, (2.5, None)]})
+        content = store.newest.read_bytes()
         for i in range(0, len(content), 7):
             changed = bytearray(content)
             changed[i] ^= 0x40
-            with pytest.raises(DamagedCheckpoint):
-                from_bytes(bytes(changed))
-            with pytest.raises(DamagedCheckpoint):
-                from_bytes(content[:i])
+            for damaged in (bytes(changed), content[:i]):
+                store.newest.write_bytes(damaged)
+                with pytest.warns(UserWarning, match="is damaged"):
+                    assert store.load() is None
+
+    def test_a_checkpoint_without_a_state_is_damaged(self, tmp_path):
+        store = CheckpointStore(tmp_path, "x")
+        write_container(store.newest, {}, {}, kind=CHECKPOINT)
+        with pytest.warns(UserWarning, match="is damaged"):
+            assert store.load() is None
 
 
 class TestDisk:
@@ -316,7 +393,7 @@ class TestDisk:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             plain(descriptor)
 
-        monkeypatch.setattr(_checkpoint_store.os, "fsync", full_after_some)
+        monkeypatch.setattr(_files.os, "fsync", full_after_some)
         with pytest.warns(UserWarning, match=r"could not be written.*No space left"):
             crash(data, tmp_path, 3, 1)
         assert not list(tmp_path.glob("*.tmp"))
@@ -342,7 +419,9 @@ class TestDisk:
             def on_epoch_end(self, net, **kwargs):
                 net.history.record("odd", {1, 2})
 
-        with pytest.warns(UserWarning, match="cannot be part of a checkpoint: set"):
+        with pytest.warns(
+            UserWarning, match=r"cannot be part of a checkpoint: history\.0\.odd is .*set"
+        ):
             clf = make_clf(checkpoint_dir=tmp_path, callbacks=[Odd()]).fit(*data)
         assert clf.predict_proba(data[0]).tobytes() == expected[0]
 
@@ -351,7 +430,8 @@ class TestStore:
     def test_values_come_back_with_their_types(self, tmp_path):
         state = {
             "tensors": [torch.arange(6.0).reshape(2, 3), torch.tensor(2.0), torch.zeros(0)],
-            3: ("tuple", 2**100, float("inf"), True, None),
+            3: ("tuple", 2**62, float("inf"), True, None),
+            1.5: {"deep": [0.5]},
             "numpy": np.float64(0.1),
             "bytes": torch.arange(3, dtype=torch.uint8),
         }
@@ -362,14 +442,40 @@ class TestStore:
         for a, b in zip(loaded["tensors"], state["tensors"], strict=True):
             assert torch.equal(a, b)
         assert loaded[3] == state[3]
+        assert loaded[1.5] == state[1.5]
         assert type(loaded["numpy"]) is float
         assert loaded["numpy"] == 0.1
         assert loaded["bytes"].dtype == torch.uint8
 
-    @pytest.mark.parametrize("bad", [object(), {1.5: 2}, {1}, np.ones(3)])
+    @pytest.mark.parametrize("bad", [object(), {object(): 2}, {1}, np.ones(3), 2**100, len])
     def test_anything_else_is_refused(self, tmp_path, bad):
         with pytest.raises(TypeError, match=r"(in|of) a checkpoint"):
             CheckpointStore(tmp_path, "x").save({"bad": bad})
+
+    def test_a_checkpoint_is_a_container_of_its_own_kind(self, tmp_path):
+        store = CheckpointStore(tmp_path, "x")
+        store.save({"epoch": 1})
+        with safe_open(store.newest, framework="numpy") as file:
+            assert file.metadata()["format"] == "sklearn-mrmp checkpoint"
+        with pytest.raises(ModelFileError, match="not a file of the kind 'sklearn-mrmp model'"):
+            sklearn_mrmp.load(store.newest)
+
+    def test_a_model_file_is_not_taken_for_a_checkpoint(self, data, tmp_path, expected):
+        folder = tmp_path / "checkpoints"
+        crash(data, folder)
+        model = make_clf().fit(*data)
+        for name in ("train.checkpoint", "train.previous.checkpoint"):
+            model.save(folder / name)
+        with pytest.warns(UserWarning, match="not a file of the kind 'sklearn-mrmp checkpoint'"):
+            clf = make_clf(checkpoint_dir=folder).fit(*data)
+        assert outcome(clf, data[0]) == expected
+
+    def test_objects_of_classes_are_refused_on_the_way_in(self, tmp_path):
+        store = CheckpointStore(tmp_path, "x")
+        node = {"object": {"class": "LabelGraph", "params": {}, "fitted": {}}}
+        write_container(store.newest, {"state": json.dumps(node)}, {}, kind=CHECKPOINT)
+        with pytest.warns(UserWarning, match="an object of a class"):
+            assert store.load() is None
 
     def test_device_generators_are_kept(self, monkeypatch):
         seen = {}

@@ -40,8 +40,7 @@ from sklearn_mrmp import (
     SoftVotingMultilabelClassifier,
     TunedDecisionClassifier,
 )
-from sklearn_mrmp._model_files import container
-from sklearn_mrmp._model_files.parts import known_parts
+from sklearn_mrmp._model_files import admitted, container
 from sklearn_mrmp.datasets import make_related_labels
 
 SECONDS_PER_FILE = 20
@@ -58,6 +57,7 @@ HOSTILE_VALUES = [
 ]
 HOSTILE_NAMES = ["__class__", "__dict__", "predict", "fit", "_validate_params", "a", "", "x" * 2000]
 DTYPES = list(container._DTYPES)
+CLASSES = list(admitted._modules)
 
 
 def base_models():
@@ -70,6 +70,9 @@ def base_models():
     ids = np.minimum(D, 5).astype(int)
     other = {"relations": {"near": np.triu(np.ones((4, 4)), 1)}, "input_type": "sequence"}
     yield copy.deepcopy(net).set_params(**other).fit(ids, Y), ids
+    crowd = {"voters": ("network", "linear", ("lr", linear)), "label_shortlist": 2, "cv": 2}
+    yield copy.deepcopy(net).set_params(**crowd).fit(X, Y), X
+    yield copy.deepcopy(net).set_params(voters=("linear", "neighbors")).fit(X, Y), X
     yield MLKNNClassifier(3).fit(X, Y), X
     yield MLKNNClassifier(3, algorithm="kd_tree").fit(D, Y), D
     yield MLARAMClassifier(cluster_vigilance=0.5).fit(X, Y), X
@@ -239,7 +242,7 @@ def _change_node(node, key, places, file, rng):
     else:
         classes = [place for place in places if place[1] == "class"] or [(node, key)]
         owner, name = rng.choice(classes)
-        owner[name] = rng.choice([*known_parts(), "builtins.eval", "os.system", "subprocess.Popen"])
+        owner[name] = rng.choice([*CLASSES, "builtins.eval", "os.system", "subprocess.Popen"])
 
 
 CHANGES = (change_table, change_metadata, change_array, change_state, change_state, change_state)
@@ -270,12 +273,12 @@ def check_attributes(value, seen=None):
         inside = list(value)
     elif isinstance(value, dict):
         inside = list(value.values())
-    elif type(value) in {part.cls for part in known_parts().values()}:
+    elif admitted.name_of(type(value)) is not None:
         inside = []
         for name, item in getattr(value, "__dict__", {}).items():
             if callable(getattr(type(value), name, None)):
                 raise AssertionError(f"{name} of {type(value).__name__} was replaced")
-            if type(value).__name__ != "MrMPNet":  # has torch's own objects, made here
+            if type(value).__name__ != "MultilabelNet":  # has torch's own objects, made here
                 inside.append(item)
     else:
         inside = []

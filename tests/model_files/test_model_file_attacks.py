@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import sklearn_mrmp
 from sklearn_mrmp import MLKNNClassifier, ModelFileError, MrMPClassifier
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.container import _CODES, _digest_of_header
+from sklearn_mrmp._network.net_file import at_most
 from sklearn_mrmp.datasets import make_related_labels
 
 FUZZ = Path(__file__).parents[1] / "fuzz" / "fuzz_model_files.py"
@@ -68,16 +70,21 @@ def editor(model_bytes):
     return Editor(model_bytes["knn"])
 
 
-def net_of(editor):
-    """Return the first network of an MrMPClassifier in a file, wherever the model keeps it."""
-    todo = [editor.state]
+def objects_of(editor, name):
+    """Return the objects of a class in a file, wherever the model keeps them."""
+    todo, found = [editor.state], []
     while todo:
         node = todo.pop(0)
-        if isinstance(node, dict) and node.get("class") == "MrMPNet":
-            return node
+        if isinstance(node, dict) and node.get("class") == name:
+            found.append(node)
         if isinstance(node, (dict, list)):
             todo += node.values() if isinstance(node, dict) else node
-    raise AssertionError("no network in the file")
+    return found
+
+
+def net_of(editor):
+    """Return the first network of an MrMPClassifier in a file."""
+    return objects_of(editor, "MultilabelNet")[0]
 
 
 @pytest.fixture
@@ -207,11 +214,11 @@ def test_bools_are_0_or_1(refused, editor):
         (b'{"a":' + b"9" * 10_000 + b"}", "not JSON"),
         (b'{"\xff":1}', "not JSON"),
         (b'{"a":"' + b'\\"' * 100_000, "not JSON"),
-        (b"{}", "not a model file"),
-        (b'{"__metadata__":{"format":1}}', "not a model file"),
-        (b'{"__metadata__":[]}', "not a model file"),
+        (b"{}", "not a file of the kind"),
+        (b'{"__metadata__":{"format":1}}', "not a file of the kind"),
+        (b'{"__metadata__":[]}', "not a file of the kind"),
         (b'{"__metadata__":{"format":"sklearn-mrmp model"}}', "format version"),
-        (b'{"__metadata__":{"format":"sklearn-mrmp model","format_version":"1"}}', "no checksum"),
+        (b'{"__metadata__":{"format":"sklearn-mrmp model","format_version":"2"}}', "no checksum"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -231,10 +238,21 @@ def test_too_many_values_are_refused_before_they_are_parsed(monkeypatch):
         bounded_json.parse(b'"0123456789"')
 
 
-@pytest.mark.parametrize("version", ["2", "999"])
+@pytest.mark.parametrize("version", ["3", "999"])
 def test_newer_formats_say_to_upgrade(refused, editor, version):
     editor.metadata["format_version"] = version
     refused(editor.pack(), "Upgrade with: pip install -U sklearn-mrmp")
+
+
+@pytest.mark.parametrize("version", ["0", "1"])
+def test_older_formats_are_refused_with_a_way_out(refused, editor, version):
+    editor.metadata.update(format_version=version, package_version="0.0.9")
+    refused(editor.pack(), rf"version {version}, made by .*0\.0\.9.* reads version 2\. Fit .* anew")
+
+
+def test_a_checkpoint_is_no_model(refused, editor):
+    editor.metadata["format"] = "sklearn-mrmp checkpoint"
+    refused(editor.pack(), "not a file of the kind 'sklearn-mrmp model'")
 
 
 def test_too_many_arrays_are_refused(refused, editor, monkeypatch):
@@ -243,7 +261,8 @@ def test_too_many_arrays_are_refused(refused, editor, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["os.system", "builtins.eval", "sklearn.svm._base.BaseLibSVM", "Part", "", "MrMPNet "]
+    "name",
+    ["os.system", "builtins.eval", "sklearn.svm._base.BaseLibSVM", "Part", "", "MultilabelNet "],
 )
 def test_unknown_classes_are_refused(refused, editor, name):
     editor.root["class"] = name
@@ -356,10 +375,11 @@ def test_rows_and_labels_of_different_number_are_refused(refused, editor):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("n_tokens", 10**12), ("n_labels", 10**12), ("d_model", 10**9), ("d_inner", 10**12)),
+        *(("n_labels", 10**12), ("d_model", 10**9), ("d_inner", 10**12)),
         *(("n_encoder_layers", 10**12), ("n_relation_layers", 10**12), ("n_decoder_layers", 50)),
         *(("n_heads", 0), ("n_heads", 3), ("n_labels", -1), ("d_model", True), ("d_model", "4")),
         *(("composition", "eval"), ("architecture", None), ("__init__", 1), ("relations", 1)),
+        *(("prior", None), ("trained_tokens", None), ("dropout", "x"), ("embedding", None)),
     ],
 )
 def test_networks_of_other_sizes_than_their_weights_are_refused(refused, net_editor, name, value):
@@ -368,13 +388,138 @@ def test_networks_of_other_sizes_than_their_weights_are_refused(refused, net_edi
     refused(net_editor.pack())
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("n_tokens", 10**12), ("n_tokens", -1), ("n_tokens", "10"), ("n_tokens", None)),
+        *(("kind", "os.system"), ("kind", None), ("kind", []), ("values", False)),
+        *(("positions", True), ("trained", None), ("d_model", 4), ("__class__", 1)),
+    ],
+)
+def test_descriptions_of_embeddings_that_are_wrong_are_refused(refused, net_editor, name, value):
+    net_of(net_editor)["params"]["module"]["dict"]["embedding"]["dict"][name] = value
+    refused(net_editor.pack())
+
+
+@pytest.mark.parametrize("name", ["", "lamp", "os.system", None, 1, [], {"dict": {}}])
+def test_unknown_architectures_are_refused(refused, net_editor, name):
+    net_of(net_editor)["params"]["architecture"] = name
+    refused(net_editor.pack(), "which is not known")
+
+
+def test_no_module_has_more_weights_than_it_may():
+    with pytest.raises(ModelFileError, match="number of layers and weights"), at_most(3):
+        torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1))
+    with at_most(4):
+        torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1))
+    torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(10)))  # nothing is left behind
+
+
+def test_a_network_is_never_made_with_more_weights_than_the_file_has(
+    refused, net_editor, monkeypatch
+):
+    """A million layers would take hours to make, with or without memory."""
+    made = []
+    plain = torch.nn.Module.register_parameter
+
+    def register(module, name, parameter):
+        made.append(name)
+        return plain(module, name, parameter)
+
+    monkeypatch.setattr(torch.nn.Module, "register_parameter", register)
+    net = net_of(net_editor)
+    net["params"]["module"]["dict"]["n_encoder_layers"] = 10**6
+    refused(net_editor.pack(), "number of layers and weights")
+    assert len(made) < 2 * len(net["fitted"]["weights"]["dict"]) + 10
+
+
 def test_weights_that_are_missing_or_strange_are_refused(refused, net_editor):
     weights = net_of(net_editor)["fitted"]["weights"]["dict"]
-    layer = weights.pop("label_relations.layers.0.transforms.0.weight")
-    refused(net_editor.pack(), "transforms.0.weight")
-    weights["label_relations.layers.0.transforms.0.weight"] = layer
-    weights["label_relations.layers.7.transforms.0.weight"] = layer
-    refused(net_editor.pack(), "weights the network does not have")
+    name = next(name for name in weights if "layers.0" in name)
+    layer = weights.pop(name)
+    refused(net_editor.pack(), "number of layers and weights")
+    weights[name.replace("layers.0", "layers.7")] = layer
+    refused(net_editor.pack(), "weights and the network's own.*layers.0.*layers.7")
+    weights[name] = layer
+    refused(net_editor.pack(), "weights and the network's own.*layers.7")
+    del weights[name.replace("layers.0", "layers.7")]
+    net_editor.add_array("wide", np.zeros((3, 5), dtype=np.float32))
+    weights[name] = {"array": "wide"}
+    refused(net_editor.pack(), rf"{name} is float32 \(3, 5\), not")
+
+
+@pytest.mark.parametrize("part", ["settings", "loss"])
+@pytest.mark.parametrize("name", ["callbacks", "module", "__class__", "train_split"])
+def test_nets_take_no_other_arguments(refused, net_editor, part, name):
+    net_of(net_editor)["params"][part]["dict"][name] = 1
+    refused(net_editor.pack(), "settings")
+
+
+def without_network(weights):
+    del weights["network"]
+
+
+def with_a_stranger(weights):
+    weights["stranger"] = 1.0
+
+
+def with_a_text(weights):
+    weights["linear"] = "1.0"
+
+
+@pytest.mark.parametrize(
+    "change", [dict.clear, without_network, with_a_stranger, with_a_text], ids=lambda c: c.__name__
+)
+def test_weights_that_do_not_fit_the_voters_are_refused(refused, net_editor, change):
+    (ensemble,) = objects_of(net_editor, "Ensemble")
+    change(ensemble["params"]["weights"]["dict"])
+    refused(net_editor.pack(), "weights")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights", None),
+        ("weights", [1.0]),
+        ("candidate_weights", {"dict": {"linear": 1.0}}),
+        ("n_candidates", 2),
+        ("n_candidates", 10**9),
+        ("n_candidates", -1),
+        ("n_candidates", True),
+        ("shifts", 1.0),
+        ("frequency", 1.0),
+        ("encoder", None),
+        ("voters", None),
+        ("voters", {"dict": {}}),
+        ("voters", {"dict": {"network": 1}}),
+    ],
+)
+def test_ensembles_of_parts_that_do_not_fit_are_refused(refused, net_editor, name, value):
+    (ensemble,) = objects_of(net_editor, "Ensemble")
+    assert ensemble["params"][name] != value
+    ensemble["params"][name] = value
+    refused(net_editor.pack())
+
+
+@pytest.mark.parametrize("name", ["frequency", "shifts"])
+def test_ensembles_of_another_number_of_labels_are_refused(refused, net_editor, name):
+    (ensemble,) = objects_of(net_editor, "Ensemble")
+    net_editor.add_array("wrong", np.zeros(5, dtype=np.float32))
+    ensemble["params"][name] = {"array": "wrong"}
+    refused(net_editor.pack(), "label")
+
+
+def test_voters_of_another_class_are_refused(refused, net_editor):
+    (ensemble,) = objects_of(net_editor, "Ensemble")
+    voters = ensemble["params"]["voters"]["dict"]
+    voters["linear"] = {"object": {"class": "LabelGraph", "params": {}, "fitted": {}}}
+    refused(net_editor.pack())
+
+
+def test_a_network_voter_without_networks_is_refused(refused, net_editor):
+    (voter,) = objects_of(net_editor, "NetworkVoter")
+    voter["params"]["members"] = []
+    refused(net_editor.pack(), "networks|Nothing refers")
 
 
 def test_folders_cannot_be_chosen_by_a_file(refused, editor, net_editor):
@@ -387,7 +532,7 @@ def test_folders_cannot_be_chosen_by_a_file(refused, editor, net_editor):
 
 def test_a_network_for_other_rows_is_refused(refused, net_editor):
     net_editor.root["fitted"]["n_features_in_"] = 11
-    refused(net_editor.pack(), "features and tokens")
+    refused(net_editor.pack(), "features|linear")
 
 
 @pytest.mark.parametrize("device", ["meta", "cuda:x", "", None, "fpga"])

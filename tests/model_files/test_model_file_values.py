@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from sklearn_mrmp import ModelFileError
 from sklearn_mrmp._model_files import bounded_json
-from sklearn_mrmp._model_files.parts import decode_object, encode_object
+from sklearn_mrmp._model_files.objects import decode_object, encode_object
 from sklearn_mrmp._model_files.values import Decoder, Encoder
 
 

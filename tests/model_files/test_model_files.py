@@ -1,6 +1,7 @@
 """Models saved and loaded: everything a user sees is the same, and what cannot be saved says so."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,7 @@ from sklearn_mrmp import (
     TokenSequenceVectorizer,
     TopKRule,
     TunedDecisionClassifier,
+    label_graph,
 )
 from sklearn_mrmp._baselines.problem_transformation import (
     ConstantTolerantLogisticRegression,
@@ -127,7 +129,6 @@ def targets(Y):
 )
 def test_every_kind_of_target_comes_back(again, related, make, kind):
     X, Y = related
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
     model = make().fit(X, targets(Y)[kind])
     assert_same_model(model, again(model), X)
 
@@ -136,26 +137,66 @@ def test_every_kind_of_target_comes_back(again, related, make, kind):
     "params",
     [
         {"relations": None},
-        {"edge_weight": "conditional"},
+        {"relations": partial(label_graph, edge_weight="conditional")},
         {"architecture": "paper"},
         {"refit": True, "n_encoder_layers": 0, "n_decoder_layers": 3, "n_relation_layers": 1},
         {"relations": {"near": np.triu(np.ones((6, 6)), 1), "pulling": sp.eye_array(6).tocsr()}},
         {"relations": LabelGraph({"parent": np.diag(np.ones(5), 1)}, list("abcdef"))},
-        {"max_tokens": 5, "threshold": 0.3, "n_threads": 1, "alpha": np.float64(0.1)},
+        {"max_tokens": 5, "decision": 0.3, "n_threads": 1, "alpha": np.float64(0.1)},
+        {"voters": ("network", "linear"), "label_shortlist": 2, "n_members": 2},
+        {"voters": ("network",), "label_sets": False},
+        {"voters": ("network", ("lr", OneVsRestClassifier(LogisticRegression())))},
+        {"cv": 2, "early_stopping": 1},
     ],
     ids=lambda params: "-".join(params),
 )
 def test_networks_of_every_make_come_back_with_all_decisions(again, related, params):
     X, Y = related
     model = tiny(**params).fit(X, Y)
+    if callable(params.get("relations")):
+        model.set_params(relations=model.label_graph_)  # a function is code
     loaded = again(model)
     assert_same_model(model, loaded, X)
     assert repr(model) == repr(loaded)
-    for decision in ("optimal", "threshold"):
-        for metric in (*METRICS, 0.25):
-            model.set_params(threshold=metric, decision=decision)
-            loaded.set_params(threshold=metric, decision=decision)
+    assert loaded.vote_weights_ == model.vote_weights_
+    for name, voter in model.voters_.items():
+        assert same(voter.predict_proba(X), loaded.voters_[name].predict_proba(X))
+    for decision in ("optimal", "threshold", 0.25):
+        for metric in METRICS:
+            model.set_params(metric=metric, decision=decision)
+            loaded.set_params(metric=metric, decision=decision)
             assert same(model.predict(X), loaded.predict(X))
+
+
+def test_voters_without_the_network_come_back(again, related):
+    X, Y = related
+    lr = ("lr", OneVsRestClassifier(LogisticRegression()))
+    for voters in (("linear",), ("linear", "neighbors"), ("neighbors", lr), [lr]):
+        model = tiny(voters=voters).fit(X, Y)
+        loaded = again(model)
+        assert_same_model(model, loaded, X)
+        assert list(loaded.voters_) == list(model.voters_)
+        assert not hasattr(loaded, "net_")
+
+
+def test_the_estimator_of_a_user_comes_back_fitted_and_can_be_fitted_again(again, related):
+    X, Y = related
+    lr = OneVsRestClassifier(LogisticRegression(C=0.5))
+    model = tiny(voters=("network", "linear", "neighbors", ("lr", lr))).fit(X, Y)
+    loaded = again(model)
+    assert_same_model(model, loaded, X)
+    assert loaded.voters[3][1].get_params()["estimator__C"] == 0.5
+    assert same(loaded.voters_.lr.predict_proba(X), model.voters_.lr.predict_proba(X))
+    assert same(loaded.fit(X, Y).predict_proba(X), model.predict_proba(X))
+
+
+def test_a_voter_that_files_do_not_know_is_refused_by_name(related, tmp_path):
+    X, Y = related
+    tree = ("tree", DecisionTreeClassifier(max_depth=1, random_state=0))
+    model = tiny(voters=("linear", tree)).fit(X, Y)
+    with pytest.raises(ModelFileError, match="DecisionTreeClassifier"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_large_sparse_graph_comes_back(again):
@@ -178,7 +219,7 @@ def test_sequences_come_back(again):
 
 def test_data_frame_columns_come_back_and_are_checked(again, related):
     X, Y = related
-    X = pd.DataFrame(X.toarray() if sp.issparse(X) else X).rename(columns=lambda i: f"feature {i}")
+    X = pd.DataFrame(X.toarray()).rename(columns=lambda i: f"feature {i}")
     loaded = again(tiny().fit(X, Y))
     assert loaded.feature_names_in_.tolist() == list(X.columns)
     with pytest.raises(ValueError, match="feature names"):
@@ -189,7 +230,7 @@ def test_data_frame_columns_come_back_and_are_checked(again, related):
 @pytest.mark.parametrize("sparse", [True, False])
 def test_neighbour_searches_come_back(again, related, algorithm, sparse):
     X, Y = related
-    X = sp.csr_array(X) if sparse else (X.toarray() if sp.issparse(X) else X)
+    X = sp.csr_array(X) if sparse else X.toarray()
     if sparse and algorithm.endswith("tree"):
         pytest.skip("scikit-learn's trees are for dense rows")
     model = MLKNNClassifier(algorithm=algorithm).fit(X, Y)
@@ -203,7 +244,7 @@ def test_prototypes_and_their_clusters_come_back(
     again, related, sparse, cluster_vigilance, vigilance
 ):
     X, Y = related
-    X = sp.csr_array(X) if sparse else (X.toarray() if sp.issparse(X) else X)
+    X = sp.csr_array(X) if sparse else X.toarray()
     model = MLARAMClassifier(vigilance=vigilance, cluster_vigilance=cluster_vigilance).fit(X, Y)
     loaded = again(model)
     assert_same_model(model, loaded, X)
@@ -274,8 +315,8 @@ def test_votes_come_back(again, related, weights):
 @pytest.mark.filterwarnings("ignore:Label .* is present in all")
 def test_scikit_learn_classifiers_come_back(again, related, classifier):
     X, Y = related
-    X = abs(X.toarray() if sp.issparse(X) else X)
-    Y = np.array(Y.toarray() if sp.issparse(Y) else Y)
+    X = abs(X.toarray())
+    Y = Y.copy()
     if isinstance(classifier, OneVsRestClassifier):
         Y[:, 1] = 1  # a label that is always there has a constant predictor
     model = classifier.fit(X, Y)
@@ -286,7 +327,7 @@ def test_scikit_learn_classifiers_come_back(again, related, classifier):
     "scaler", [StandardScaler(), MinMaxScaler(), RobustScaler(), Normalizer(), TruncatedSVD(3)]
 )
 def test_scalers_come_back(again, related, scaler):
-    X = related[0].toarray() if sp.issparse(related[0]) else related[0]
+    X = related[0].toarray()
     assert same(scaler.fit(X).transform(X), again(scaler).transform(X))
 
 
@@ -349,14 +390,16 @@ def test_the_official_reader_opens_a_model_file(related, tmp_path):
     model.save(tmp_path / "model.safetensors")
     with safe_open(tmp_path / "model.safetensors", framework="numpy") as file:
         assert file.metadata()["format"] == "sklearn-mrmp model"
-        weights = file.get_tensor("_model/nets/0/weights/output")
+        weights = file.get_tensor(
+            next(name for name in file.keys() if name.endswith("weights/output"))  # noqa: SIM118
+        )
         assert len(list(file.keys())) > 50
     np.testing.assert_array_equal(weights, model.net_.module_.output.detach().numpy())
 
 
 def test_a_plain_safetensors_file_is_no_model(tmp_path):
     save_file({"w": np.ones(3)}, tmp_path / "weights.safetensors")
-    with pytest.raises(ModelFileError, match="not a model file of sklearn-mrmp"):
+    with pytest.raises(ModelFileError, match="not a file of the kind 'sklearn-mrmp model'"):
         sklearn_mrmp.load(tmp_path / "weights.safetensors")
 
 
@@ -389,6 +432,18 @@ def test_code_that_only_fit_needs_is_left_out_with_a_warning(related, tmp_path, 
         assert loaded.relations == model.label_graph_
 
 
+def test_a_splitter_of_the_network_is_stored_as_the_default_share(related, tmp_path):
+    X, Y = related
+    model = tiny(cv=KFold(2)).fit(X, Y)
+    with pytest.warns(UserWarning, match="Not saved.*cv .KFold"):
+        model.save(tmp_path / "model")
+    loaded = MrMPClassifier.load(tmp_path / "model")
+    assert loaded.cv == 0.1
+    assert len(model.voters_.network.model.members) == 2
+    assert len(loaded.voters_.network.model.members) == 2
+    assert same(model.predict_proba(X), loaded.predict_proba(X))
+
+
 def test_a_splitter_is_left_out_with_a_warning(related, tmp_path):
     X, Y = related
     model = TunedDecisionClassifier(MLKNNClassifier(), cv=KFold(2)).fit(X, Y)
@@ -410,8 +465,8 @@ def cityblock(a, b):
     ],
 )
 def test_other_parts_are_refused_by_name(related, tmp_path, make, message):
-    X = related[0].toarray() if sp.issparse(related[0]) else related[0]
-    Y = related[1].toarray() if sp.issparse(related[1]) else related[1]
+    X = related[0].toarray()
+    Y = related[1]
     with pytest.raises(ModelFileError, match=message):
         sklearn_mrmp.save(make().fit(X, Y), tmp_path / "model")
     assert not list(tmp_path.iterdir())

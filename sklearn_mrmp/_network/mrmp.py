@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
-from sklearn_mrmp.nn.dropout import table_size
 
-# Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
-_WIDE, _INNER = 12, 2
-# Masks of width d_model that a layer keeps as well, where dropout has to draw them.
-_MASKS = 2
+# Vectors of a layer that are kept for the backward pass, masks of dropout included: of width
+# d_model, and of width d_inner.
+_WIDE, _INNER = 14, 2
 # Vectors of a token that are kept before the first layer.
 _EMBEDDED = 6
 
@@ -85,20 +83,13 @@ class MrMPArchitecture(Architecture):
                 raise ValueError(f"{name}={arguments.get(name)!r:.50}")
 
     def activation_numbers(self, settings, sizes):
-        """Vectors that the layers keep, of tokens and of labels, and dropout's table."""
-        d, inner = settings.d_model, settings.inner_width
-        n_tokens, n_labels = (sizes.batch_size * n for n in (sizes.row_length, sizes.n_decoded))
-        tokens = settings.n_encoder_layers * _layer_numbers(n_tokens, d, inner)
+        """Vectors that the layers keep, of tokens and of labels."""
+        d = settings.d_model
+        layer = _WIDE * d + _INNER * settings.inner_width
+        tokens = settings.n_encoder_layers * layer
         tokens += (_EMBEDDED + 2 * settings.n_decoder_layers) * d
-        labels = settings.n_decoder_layers * _layer_numbers(n_labels, d, inner)
-        table = max(table_size(n * width) for n in (n_tokens, n_labels) for width in (d, inner))
-        return n_tokens * tokens + n_labels * labels + table
-
-
-def _layer_numbers(n_vectors, d_model, d_inner):
-    """Numbers that a layer keeps of each vector."""
-    is_drawn = not table_size(n_vectors * d_model)
-    return (_WIDE + _MASKS * is_drawn) * d_model + _INNER * d_inner
+        labels = settings.n_decoder_layers * layer
+        return sizes.batch_size * (sizes.row_length * tokens + sizes.n_decoded * labels)
 
 
 register(MrMPArchitecture())

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 import torch
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn_mrmp._model_files.own_hooks import complete_seen_row_rule
 
 from sklearn_mrmp import (
     MrMPClassifier,

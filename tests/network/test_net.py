@@ -14,7 +14,7 @@ from skorch.callbacks import Callback, EpochScoring
 
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network import batches as _batches
-from sklearn_mrmp.nn import EagerAdamW, LabelRelationModule, MrMPModule, model
+from sklearn_mrmp.nn import LabelRelationModule, MrMPModule, model
 from tests.tiny import PLAIN, tiny
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
@@ -54,7 +54,7 @@ def written_in_place(module):
 
 
 def trained(module):
-    optimizer = EagerAdamW(module.parameters(), lr=0.1, fused=True)
+    optimizer = torch.optim.AdamW(module.parameters(), lr=0.1)
     module(tokens=torch.tensor([[1, 2]]))[0].sum().backward()
     optimizer.step()
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from _yardstick import TextbookMrMP, copy_weights
+from sklearn_mrmp._host.allocator import kept_memory
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._host.allocator import kept_memory
 from sklearn_mrmp._network.architecture import StepSizes, find_architecture
 from sklearn_mrmp._network.batches import as_tensors, bucketed
 from sklearn_mrmp._network.callbacks import shorten_gradients

@@ -78,7 +78,9 @@ class MultilabelNet(NeuralNet):
         module = self.module_.eval()
         n_decoded = module.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
-        with torch.inference_mode():
+        # Half precision that the user has switched on is for batches: this is computed once.
+        full_precision = torch.autocast(torch.device(self.device).type, enabled=False)
+        with torch.inference_mode(), full_precision:
             prepared = module.prepared()
 
         def predict(chosen):

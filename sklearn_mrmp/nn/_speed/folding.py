@@ -21,7 +21,7 @@ def should_fold(queries, tokens, n_heads):
     """Compare Q projections and narrow products with T projections and H times wider ones."""
     n_queries, (n_tokens, d_model) = queries.shape[-2], tokens.shape[1:]
     saved = n_queries * (d_model - (n_heads - 1) * n_tokens)
-    return saved > _GAIN * n_tokens * d_model
+    return len(tokens) > 0 and saved > _GAIN * n_tokens * d_model
 
 
 def folded_attention(qkv, output, n_heads, queries, tokens, mask=None):

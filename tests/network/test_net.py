@@ -15,7 +15,7 @@ from skorch.callbacks import Callback, EpochScoring
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network import batches as _batches
 from sklearn_mrmp.nn import LabelRelationModule, MrMPModule, model
-from tests.tiny import PLAIN, tiny
+from tests.tiny import PLAIN, feature_rows, tiny
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
 
@@ -100,11 +100,22 @@ def test_computed_anew_when_weights_change(module, change):
     torch.testing.assert_close(after, module.label_relations())
 
 
-def test_half_precision_around_them_does_not_round_them(module):
+@pytest.mark.parametrize("options", [{}, {"architecture": "paper"}])
+def test_half_precision_around_them_does_not_round_them(related, options, monkeypatch):
+    net, seen = tiny(max_epochs=1, **PLAIN, **options).fit(*related).net_, []
+    predict_logits = MrMPModule.predict_logits
+
+    def spy(module, **batch):
+        seen.append(batch["label_embeddings"])
+        return predict_logits(module, **batch)
+
+    monkeypatch.setattr(MrMPModule, "predict_logits", spy)
+    rows = feature_rows(related[0]).tokens
     with torch.autocast("cpu", torch.bfloat16):
-        rounded = embeddings(module)
-    assert rounded.dtype == torch.float32
-    torch.testing.assert_close(rounded, module.label_relations())
+        Z = net.label_logits(rows)
+    assert Z.dtype == np.float32
+    assert seen[0].dtype == torch.float32
+    torch.testing.assert_close(seen[0], net.module_.label_embeddings())
 
 
 def test_modules_made_in_inference_mode_have_them(module):

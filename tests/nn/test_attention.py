@@ -3,14 +3,18 @@
 import pytest
 import torch
 
-from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward, products
+from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward
 from sklearn_mrmp.nn import attention as attention_module
+from sklearn_mrmp.nn._speed import folding
+from sklearn_mrmp.nn._speed.folding import should_fold
 
 
-@pytest.fixture(params=["kernel", "products of short rows", "products of long rows"])
+@pytest.fixture(params=["kernel", "folded for short rows", "folded for long rows"])
 def attention(request, monkeypatch):
-    monkeypatch.setattr(attention_module, "products_pay", lambda q, k: request.param != "kernel")
-    monkeypatch.setattr(products, "_SHORT", 0 if "long" in request.param else 16)
+    """Attention by torch's kernel, or with the projections folded into the tokens."""
+    folds = request.param != "kernel"
+    monkeypatch.setattr(attention_module, "should_fold", lambda *arguments: folds)
+    monkeypatch.setattr(folding, "_SHORT", 0 if "long" in request.param else 16)
     torch.manual_seed(0)
     return MultiHeadAttention(d_model=8, n_heads=2)
 
@@ -65,10 +69,10 @@ def test_folded_projections_are_the_same_function_with_the_same_gradient(
 ):
     torch.nn.init.normal_(attention.qkv.bias)
     queries, tokens = torch.randn(shape), torch.randn(3, 2, 8)
-    assert attention._folding_pays(queries, tokens)
+    assert should_fold(queries, tokens, 2)
     results = []
     for folds in (True, False):
-        monkeypatch.setattr(attention, "_folding_pays", lambda *_, folds=folds: folds)
+        monkeypatch.setattr(attention_module, "should_fold", lambda *_, folds=folds: folds)
         inputs = [x.clone().requires_grad_() for x in (queries, tokens)]
         out = attention(*inputs, mask)
         attention.zero_grad()
@@ -100,66 +104,50 @@ def test_masks_go_with_any_precision(attention):
     torch.testing.assert_close(attention(queries, tokens, added), attention(queries, tokens, mask))
 
 
-def test_products_are_for_short_rows_on_several_threads(monkeypatch):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    short, long = torch.empty(32, 2, 160, 4), torch.empty(32, 2, 2000, 4)
-    assert attention_module.products_pay(short, short)
-    assert not attention_module.products_pay(long, long)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert not attention_module.products_pay(short, short)
-
-
-def test_products_are_for_rows_of_few_tokens_on_one_thread_as_well(monkeypatch):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    few, many = torch.empty(32, 2, 15, 4), torch.empty(32, 2, 16, 4)
-    assert attention_module.products_pay(many, few)
-    assert not attention_module.products_pay(few, many)
-
-
-@pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_mixed_precision_and_other_devices_are_left_to_the_kernel(device):
-    few = torch.empty(32, 2, 15, 4, device=device)
-    with torch.autocast("cpu", torch.bfloat16, enabled=device == "cpu"):
-        assert not attention_module.products_pay(few, few)
-
-
-@pytest.mark.parametrize("queries", [None, (5, 6), (3, 5, 6)], ids=["self", "shared", "row"])
+@pytest.mark.parametrize("shape", [(5, 8), (3, 5, 8)], ids=["shared", "row"])
 @pytest.mark.parametrize("is_masked", [False, True])
-def test_gradients_of_products_are_those_of_numbers(monkeypatch, queries, is_masked):
-    monkeypatch.setattr(products, "_SHORT", 0)
-    torch.manual_seed(0)
-    fused = torch.randn(3, 4, 12 if queries else 18, dtype=torch.float64, requires_grad=True)
+def test_gradients_are_those_of_numbers(attention, shape, is_masked):
+    attention.double()
+    queries, tokens = (
+        torch.randn(size, dtype=torch.float64, requires_grad=True) for size in (shape, (3, 4, 8))
+    )
     mask = torch.tensor([[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]]).bool() if is_masked else None
-    inputs = (fused,)
-    if queries is not None:
-        inputs += (torch.randn(queries, dtype=torch.float64, requires_grad=True),)
-
-    def attend(fused, queries=None):
-        return products.attend_by_products(queries, fused, mask, n_heads=2)
-
-    assert torch.autograd.gradcheck(attend, inputs)
+    assert torch.autograd.gradcheck(lambda *x: attention(*x, mask), (queries, tokens))
 
 
-@pytest.mark.parametrize("shortest", [0, 16], ids=["long rows", "short rows"])
-def test_weights_of_tokens_get_a_gradient(monkeypatch, shortest):
-    monkeypatch.setattr(products, "_SHORT", shortest)
-    torch.manual_seed(0)
-    fused, added = (torch.randn(shape, dtype=torch.float64) for shape in ((3, 4, 18), (3, 4)))
-
-    def attend(added):
-        return products.attend_by_products(None, fused, added, n_heads=2)
-
-    assert torch.autograd.gradcheck(attend, (added.requires_grad_(),))
+def test_weights_of_tokens_get_a_gradient(attention):
+    attention.double()
+    queries, tokens = torch.randn(5, 8).double(), torch.randn(3, 4, 8).double()
+    added = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda added: attention(queries, tokens, added), (added,))
 
 
-def test_no_rows_give_no_output(attention):
-    assert attention(torch.randn(5, 8), torch.empty(0, 3, 8)).shape == (0, 5, 8)
+@pytest.mark.parametrize("n_queries", [5, 50])
+def test_no_rows_give_no_output(n_queries):
+    attention = MultiHeadAttention(d_model=8, n_heads=2)
+    for shape in ((n_queries, 8), (0, n_queries, 8)):
+        assert attention(torch.randn(shape), torch.empty(0, 2, 8)).shape == (0, n_queries, 8)
 
 
-def test_many_tokens_or_few_queries_are_not_folded(attention):
+def test_many_tokens_or_few_queries_are_not_folded():
     tokens = torch.randn(3, 4, 8)
-    assert not attention._folding_pays(tokens, tokens)
-    assert not attention._folding_pays(torch.randn(5, 8), tokens)
+    assert not should_fold(tokens, tokens, 2)
+    assert not should_fold(torch.randn(5, 8), tokens, 2)
+    assert should_fold(torch.randn(50, 8), tokens[:, :2], 2)
+
+
+def test_folding_is_asked_for_where_it_saves_and_no_pairs_are_given(monkeypatch):
+    calls, attention = [], MultiHeadAttention(d_model=8, n_heads=2)
+    original = attention_module.folded_attention
+    monkeypatch.setattr(
+        attention_module, "folded_attention", lambda *x: calls.append(1) or original(*x)
+    )
+    many, tokens = torch.randn(50, 8), torch.randn(3, 2, 8)
+    attention(many[:2], tokens)
+    attention(many, tokens, pairs=torch.ones(50, 2, dtype=torch.bool))
+    assert not calls
+    attention(many, tokens)
+    assert calls
 
 
 def test_width_must_be_a_multiple_of_heads():

@@ -30,7 +30,7 @@ class CheckpointStore:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import os, tempfile
     >>> from sklearn_mrmp._checkpoints.store import CheckpointStore
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = CheckpointStore(folder, "train")

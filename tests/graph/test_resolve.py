@@ -1,5 +1,7 @@
 """What `relations=` accepts, and the helpers for known relations."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,8 +22,13 @@ def Y():
 
 
 def test_chi2_learns_the_graph_with_the_given_options(Y):
+    graph = resolve_relations("chi2", Y, alpha=0.01, label_names=NAMES)
+    assert graph == label_graph(Y, alpha=0.01, label_names=NAMES)
+
+
+def test_a_partial_of_the_learning_function_has_all_its_options(Y):
     options = {"alpha": 0.01, "correction": "fdr_bh", "edge_weight": "conditional"}
-    graph = resolve_relations("chi2", Y, label_names=NAMES, **options)
+    graph = resolve_relations(partial(label_graph, **options), Y, label_names=NAMES)
     assert graph == label_graph(Y, label_names=NAMES, **options)
 
 

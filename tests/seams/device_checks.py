@@ -1,0 +1,162 @@
+"""Device placement without a GPU: each architecture under torch's fake tensors.
+
+A tensor that was left on the CPU fails here as it would on a GPU: operations on tensors of two
+devices raise. A build of torch without CUDA cannot pretend that device, so one is made up, as torch
+lets other vendors do.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from sklearn_mrmp import label_graph
+from sklearn_mrmp._input.features import FeatureInput
+from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._input.sequence import SequenceInput
+from sklearn_mrmp._network.architecture import NetworkData, find_architecture
+from sklearn_mrmp._network.batches import TokenBatches, TokenDataset
+from sklearn_mrmp._network.net import MultilabelNet
+from sklearn_mrmp._network.settings import TrainingSettings
+from sklearn_mrmp._network.training import OPTIMIZER
+from sklearn_mrmp._voters.shortlist import Shortlist
+from sklearn_mrmp.nn import NetworkOutput
+from tests.seams import mean_linear
+
+N_LABELS = 6
+
+
+def features():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((12, 9), density=0.4, rng=rng, format="csr")
+    return EncodedRows.of(FeatureInput(weighted=True), X).fit_encoder()
+
+
+def sequences():
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.integers(0, 8, size=(12, 5)), axis=1)[:, ::-1].copy()
+    return EncodedRows.of(SequenceInput(weighted=True), X).fit_encoder()
+
+
+def settings_of(name):
+    if name == "mean_linear":
+        return mean_linear.MeanLinearSettings(d_model=4)
+    variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
+    return find_architecture("mrmp").settings(d_model=4, n_heads=2, architecture=variant)
+
+
+@cache
+def made_up_device():
+    """Name of a device that only fake tensors can be on, with gradients."""
+    _setup_privateuseone_for_python_backend("made_up")
+    return "made_up:0"
+
+
+def moved(module, fake, device):
+    """Do what ``module.to(device)`` does: move parameters and buffers, and nothing else."""
+    for part in module.modules():
+        for name, weight in list(part.named_parameters(recurse=False)):
+            on_device = fake.from_tensor(weight.detach()).to(device)
+            part.register_parameter(name, torch.nn.Parameter(on_device))
+        for name, constant in list(part.named_buffers(recurse=False)):
+            part.register_buffer(name, fake.from_tensor(constant).to(device))
+    return module
+
+
+def network(name, rows, shortlisted):
+    """Module, loss and training batches of an architecture, all on the CPU."""
+    Y = sp.csr_array((np.random.default_rng(1).random((12, N_LABELS)) < 0.4).astype(np.int32))
+    candidates = np.tile(np.arange(3, dtype=np.int32), (12, 1))
+    shortlist = Shortlist(candidates, N_LABELS) if shortlisted else None
+    dataset = TokenDataset(rows.tokens, Y, shortlist)
+    architecture, settings = find_architecture(name.partition("-")[0]), settings_of(name)
+    data = NetworkData.of(rows.encoder, dataset, label_graph(Y, alpha=0.5))
+    module = architecture.module(**architecture.module_arguments(settings, data))
+    loss = architecture.loss(**architecture.loss_arguments(settings, data))
+    batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.3)
+    return module.train(), loss.train(), list(batches)
+
+
+def on(device, fake, **tensors):
+    """Fake tensors like the given ones, moved to a device."""
+    present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    return {name: fake.from_tensor(tensor).to(device) for name, tensor in present.items()}
+
+
+@pytest.fixture(params=["made up", "cuda:0"])
+def device(request):
+    if request.param == "made up":
+        return made_up_device()
+    if torch.version.cuda is None:
+        pytest.skip("a build of torch without CUDA cannot pretend it")
+    return request.param
+
+
+@pytest.mark.parametrize("shortlisted", [False, True])
+@pytest.mark.parametrize("make_rows", [features, sequences])
+@pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "mean_linear"])
+def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
+    """Forward, loss, backward, the optimiser's step, and what prediction computes."""
+    module, loss, batches = network(name, make_rows(), shortlisted)
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        moved(module, fake, device), moved(loss, fake, device)
+        optimizer = OPTIMIZER(module.parameters(), lr=TrainingSettings.lr)
+        for inputs, (targets, weights) in batches:
+            inputs = on(device, fake, **inputs)
+            output = module(**inputs)
+            value = loss(output, **on(device, fake, y_true=targets, weights=weights))
+            value.backward()
+            optimizer.step()
+            assert {str(output.logits.device), str(value.device)} == {device}
+        assert {str(weight.grad.device) for weight in module.parameters()} == {device}
+        with torch.no_grad():
+            prepared = module.eval().prepared()
+            logits = module.predict_logits(**inputs, **prepared)
+        assert {str(tensor.device) for tensor in (logits, *prepared.values())} == {device}
+
+
+class Forgetful(torch.nn.Module):
+    """A module with a constant that is no buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.constant = torch.ones(3)
+
+    def forward(self, x):
+        return x * self.weight + self.constant
+
+
+def test_a_tensor_left_on_the_cpu_is_found(device):
+    module = Forgetful()
+    with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        moved(module, fake, device)
+        with pytest.raises(Exception, match=r"same device|two different devices"):
+            module(**on(device, fake, x=torch.ones(3)))
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that remembers where it was moved to, and stays."""
+
+    moves = []  # noqa: RUF012 - shared on purpose
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.to:
+            cls.moves.append(args[1])
+            return args[0]
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def test_targets_and_weights_follow_the_logits_to_their_device():
+    net = MultilabelNet(torch.nn.Identity, criterion=torch.nn.MSELoss)
+    net.criterion_ = lambda output, targets, weights: (targets + weights).sum()
+    logits = torch.zeros(2, 3, device="meta")
+    targets, weights = (torch.ones(2, 3).as_subclass(Elsewhere) for _ in range(2))
+    Elsewhere.moves.clear()
+    net.get_loss(NetworkOutput(logits), (targets, weights))
+    assert Elsewhere.moves == [logits.device] * 2

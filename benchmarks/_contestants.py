@@ -9,12 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from _yardstick import TextbookMrMP, copy_weights
-from sklearn_mrmp._host.allocator import kept_memory
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._network.architecture import StepSizes, find_architecture
 from sklearn_mrmp._network.batches import as_tensors, bucketed
-from sklearn_mrmp._network.callbacks import shorten_gradients
 from sklearn_mrmp._network.mrmp import MrMPSettings
 from sklearn_mrmp._network.net import predict_batches
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
@@ -22,7 +19,6 @@ from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_posi
 BATCH_SIZE = 32
 _MAX_GRADIENT_NORM = 1.0
 
-_FLOAT = 4  # bytes
 _TEXTBOOK = ("d_model", "n_heads", "d_inner", "architecture")  # its depths are those of both
 
 
@@ -75,13 +71,9 @@ class _Contestant:
             output = NetworkOutput(*self.logits(self.rows.take(chosen)))
             targets = torch.from_numpy(self.Y[chosen].toarray())
             self.criterion(output, targets).backward()
-            self.clip()
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_GRADIENT_NORM)
             self.optimizer.step()
             self.optimizer.zero_grad()
-
-    def clip(self):
-        """Scale gradients down that are too long."""
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), _MAX_GRADIENT_NORM)
 
 
 class Ours(_Contestant):
@@ -91,21 +83,10 @@ class Ours(_Contestant):
         network = _module(problem, settings)
         optimizer = torch.optim.AdamW(network.parameters(), lr=2e-4, weight_decay=0.0, fused=True)
         super().__init__(network, optimizer, problem, groups)
-        self.step_bytes = _step_bytes(problem, settings, len(groups[0]))
-
-    @contextmanager
-    def in_training(self):
-        """Memory stays with the process, too."""
-        with kept_memory(self.step_bytes, "cpu"), super().in_training():
-            yield
 
     def logits(self, rows):
         """Logits and label embeddings of a batch."""
         return self.network(**as_tensors(rows.padded()))
-
-    def clip(self):
-        """Scale gradients down as the classifier's training does."""
-        shorten_gradients(self.optimizer, _MAX_GRADIENT_NORM)
 
     def predict(self):
         """Probabilities of all rows, by the steps of `predict_proba`."""
@@ -151,14 +132,6 @@ class Yardstick(_Contestant):
         with torch.no_grad():
             for chosen in self.groups:
                 torch.sigmoid(self.logits(self.rows.take(chosen))[0]).numpy()
-
-
-def _step_bytes(problem, settings, batch_size):
-    """Memory that a training step keeps for the backward pass."""
-    longest = int(problem.dataset.rows.lengths.max())
-    sizes = StepSizes(batch_size, longest, problem.shape.n_labels)
-    network = MrMPSettings.from_params(settings)
-    return _FLOAT * find_architecture("mrmp").activation_numbers(network, sizes)
 
 
 def _module(problem, settings):

@@ -7,27 +7,26 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from sklearn_mrmp import MLARAMClassifier, MLKNNClassifier, MrMPClassifier
+from sklearn_mrmp import (
+    MLARAMClassifier,
+    MLKNNClassifier,
+    SoftVotingMultilabelClassifier,
+    TunedDecisionClassifier,
+)
+from tests.tiny import tiny
 
 
 def make_mrmp(**options):
-    """Make a classifier small enough for dozens of fits."""
-    tiny = {
-        "d_model": 8,
-        "n_heads": 2,
-        "n_encoder_layers": 1,
-        "n_relation_layers": 1,
-        "n_decoder_layers": 1,
-        "max_epochs": 20,
-        "lr": 0.01,
-        "batch_size": 16,
-    }
-    return MrMPClassifier(**{**tiny, **options})
+    """Make a classifier small enough for dozens of fits, large enough to learn."""
+    shallow = {"n_encoder_layers": 1, "n_relation_layers": 1, "n_decoder_layers": 1}
+    defaults = {"max_epochs": 20, "lr": 0.01, "random_state": None}
+    return tiny(**{**shallow, **defaults, **options})
 
 
 ESTIMATORS = [
     make_mrmp(),
     make_mrmp(architecture="paper", relations=None, max_epochs=25),
+    make_mrmp(voters=("linear", "neighbors")),
     MLKNNClassifier(),
     MLARAMClassifier(),
 ]
@@ -38,7 +37,13 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+WRAPPERS = [  # their common checks are in files of their own
+    TunedDecisionClassifier(MLKNNClassifier()),
+    SoftVotingMultilabelClassifier([("knn", MLKNNClassifier())]),
+]
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *WRAPPERS], ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
     "check", [check_param_validation, check_dataframe_column_names_consistency]
 )

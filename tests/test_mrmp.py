@@ -35,11 +35,11 @@ from sklearn_mrmp._settings import (
     OutcomeSettings,
     RunSettings,
 )
+from tests.tiny import PLAIN, tiny
 
 
 def make_clf(**options):
-    tiny = {"d_model": 8, "n_heads": 2, "max_epochs": 2, "lr": 0.01, "random_state": 0}
-    return MrMPClassifier(**{**tiny, **options})
+    return tiny(**{"lr": 0.01, "batch_size": 32, **options})
 
 
 def pickled_size(value):
@@ -146,7 +146,7 @@ class TestFit:
     def test_early_stopping_returns_to_the_best_weights(self, related):
         X, Y = related
         options = {"lr": 0.1, "lr_schedule": "constant", "max_epochs": 30, "early_stopping": 2}
-        clf = make_clf(**options, voters=("network",), label_sets=False)
+        clf = make_clf(**options, **PLAIN)
         clf.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
         losses = [epoch["valid_loss"] for epoch in clf.history_]
         assert clf.n_iter_ < 30
@@ -161,7 +161,7 @@ class TestFit:
     def test_a_schedule_that_ends_low_is_trained_to_its_end(self, related, schedule):
         X, Y = related
         options = {"lr": 0.1, "lr_schedule": schedule, "max_epochs": 12}
-        clf = make_clf(**options, voters=("network",), label_sets=False)
+        clf = make_clf(**options, **PLAIN)
         best = []
         for seed in range(5):  # of some the last epoch happens to be the best
             clf.set_params(random_state=seed)

@@ -17,11 +17,12 @@ from safetensors import safe_open
 from skorch.callbacks import Callback
 
 import sklearn_mrmp
-from sklearn_mrmp import LabelGraph, ModelFileError, MrMPClassifier
+from sklearn_mrmp import LabelGraph, ModelFileError
 from sklearn_mrmp._checkpoints import callback as _training_checkpoint
 from sklearn_mrmp._checkpoints.store import CheckpointStore
 from sklearn_mrmp._host import files as _files
 from sklearn_mrmp._model_files.container import CHECKPOINT, write_container
+from tests.tiny import tiny
 
 KILL_TEST = Path(__file__).parents[2] / "benchmarks" / "kill_test.py"
 
@@ -48,18 +49,8 @@ def data(related):
 
 
 def make_clf(**options):
-    tiny = {
-        "d_model": 8,
-        "n_heads": 2,
-        "n_encoder_layers": 1,
-        "n_relation_layers": 1,
-        "n_decoder_layers": 1,
-        "max_epochs": 3,
-        "batch_size": 16,
-        "lr": 0.01,
-        "random_state": 0,
-    }
-    return MrMPClassifier(**{**tiny, **options})
+    shallow = {"n_encoder_layers": 1, "n_relation_layers": 1, "n_decoder_layers": 1}
+    return tiny(**{**shallow, "max_epochs": 3, "lr": 0.01, **options})
 
 
 def crash(data, folder, epoch=2, batch=2, **options):
@@ -256,7 +247,7 @@ class TestOwner:
             {"verbose": 2},
             {"progress_bar": True},
             {"n_jobs": 2},
-            {"n_threads": 1},
+            {"n_threads": 2},
             {"callbacks": [CrashAt(1, 1)]},
         ],
         ids=lambda other: next(iter(other)),

@@ -53,13 +53,14 @@ from sklearn_mrmp._baselines.problem_transformation import (
     LabelPowersetClassifier,
 )
 from sklearn_mrmp.datasets import make_related_labels
+from tests.tiny import tiny as tiny_classifier
 
 METRICS = ("accuracy", "f1_samples", "f1_micro", "f1_macro")
 TEXTS = ["red fish", "blue fish swims", "one fish", "two birds fly", "red bird", "blue sky"] * 4
 
 
 def tiny(**params):
-    return MrMPClassifier(**{"d_model": 8, "max_epochs": 1, "random_state": 0, **params})
+    return tiny_classifier(**{"max_epochs": 1, **params})
 
 
 @pytest.fixture(scope="module")

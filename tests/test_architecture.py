@@ -162,8 +162,7 @@ def test_torch_modules_know_torch_alone():
     plain = {"dataclasses", "functools", "math", "typing", "warnings"}
     for path in (PACKAGE / "nn").rglob("*.py"):
         roots = {name.partition(".")[0] for name in imported(path)} - {"sklearn_mrmp"}
-        tricks = {"numpy"} if path.parent.name == "_speed" else set()
-        assert roots <= {"torch", *plain, *tricks}, path
+        assert roots <= {"torch", *plain}, path
 
 
 def test_no_room_is_crowded():

@@ -3,7 +3,7 @@
 None, bool, int, float, str and list are themselves in JSON. Everything else is an object with one
 key, its kind: ``{"tuple": [...]}``, ``{"dict": {...}}``, ``{"array": "coef_"}`` and so on. Objects
 of classes are ``{"object": {"class", "params", "fitted"}}``; what may be there is the business of
-`_parts`, which hands in the two functions for it. Knows numpy and scipy, nothing of models.
+`objects`, which hands in the two functions for it. Knows numpy and scipy, nothing of models.
 """
 
 import math

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sklearn_mrmp.nn._speed.dropout import ByteDropout
+from sklearn_mrmp.nn._speed.dropout import ByteDropout, _table
 
 
 def mask_of(shape, seed=0, rate=0.25):
@@ -45,12 +45,25 @@ def test_masks_of_one_step_are_not_alike():
     assert (first == second).float().mean() == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.parametrize("n_entries", [1_000_001, 2_200_001], ids=["table", "drawn"])
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
-def test_drops_at_the_rate_and_keeps_the_expectation(rate):
+def test_drops_at_the_rate_and_keeps_the_expectation(rate, n_entries):
     torch.manual_seed(0)
-    out = ByteDropout(rate)(torch.ones(100_001))
+    out = ByteDropout(rate)(torch.ones(n_entries))
     assert out.eq(0).float().mean() == pytest.approx(rate, abs=0.006)
     assert out.mean() == pytest.approx(1.0, abs=0.02)
+
+
+def test_masks_of_one_table_differ_from_call_to_call():
+    torch.manual_seed(0)
+    dropout, x = ByteDropout(0.5), torch.ones(1000)
+    assert not torch.equal(dropout(x), dropout(x))
+
+
+def test_few_tables_are_kept():
+    for rate in (0.1, 0.2, 0.3, 0.4):
+        ByteDropout(rate)(torch.ones(10))
+    assert _table.cache_info().currsize <= 2
 
 
 def test_every_byte_of_a_draw_is_random():

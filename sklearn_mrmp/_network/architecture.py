@@ -5,6 +5,7 @@ an estimator's parameters and of the data. It is found by its name, also by mode
 name no other than the registered ones. Knows torch; no particular network.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -72,7 +73,7 @@ class StepSizes:
     n_decoded: int
 
 
-class Architecture:
+class Architecture(ABC):
     """A network, its loss, and how both are made; one instance is registered by its `name`.
 
     Attributes
@@ -94,14 +95,15 @@ class Architecture:
     loss: type
     start_only: tuple = ("prior", "trained_tokens")
 
+    @abstractmethod
     def module_arguments(self, settings, data):
         """Arguments of the module; besides tensors of `relations` and `start_only` plain values."""
-        raise NotImplementedError
 
     def loss_arguments(self, settings, data):
         """Arguments of the loss."""
         return {}
 
+    @abstractmethod
     def check_arguments(self, arguments):
         """Raise ValueError unless plain arguments, which a stranger's file gave, are sound."""
 

@@ -36,6 +36,11 @@ class MeanLinearArchitecture(Architecture):
             "trained_tokens": data.trained_tokens,
         }
 
+    def check_arguments(self, arguments):
+        """Refuse a width, out of a model file, that is no whole number."""
+        if type(arguments.get("d_model")) is not int or arguments["d_model"] < 1:
+            raise ValueError(f"d_model={arguments.get('d_model')!r:.50}")
+
 
 register(MeanLinearArchitecture())
 

@@ -4,6 +4,7 @@ Knows the ensemble, and scikit-learn's HTML blocks.
 """
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._numerics.log_odds import to_probabilities
@@ -40,6 +41,7 @@ class FittedVoter:
     @property
     def model(self):
         """What is inside."""
+        check_is_fitted(self._classifier)
         return self._classifier._ensemble.voters[self.name]
 
     @property
@@ -59,6 +61,7 @@ class FittedVoter:
         -------
         Z : ndarray of shape (n_samples, n_labels), float32
         """
+        check_is_fitted(self._classifier)
         classifier = self._classifier
 
         def logits(rows):

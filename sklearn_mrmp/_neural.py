@@ -130,10 +130,11 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         checkpoints = CheckpointRun(settings.run.checkpoint_dir, __version__)
         random_state = checkpoints.random_state(params.get("random_state"))
         rows = EncodedRows.of(self._make_encoder(kind, settings), X)
-        splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state)
+        is_vector = self._target_encoding.kind != "multilabel"
+        splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state, is_vector)
         learn_graph = GraphLearner(**settings.graph.as_dict(), label_names=self.label_names_)
         graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
-        checkpoints.claim(settings.learned_with, _named_data(X, Y, given), graph)
+        checkpoints.claim(settings.learned_with, _named_data(X, Y, given, splits), graph)
         trainer = NetworkTrainer(
             NetworkRecipe(architecture, settings.network, settings.training, settings.run),
             learn_graph if len(splits) > 1 else KnownGraph(graph),
@@ -313,10 +314,13 @@ def _plan(settings, voters, trainer):
     )
 
 
-def _named_data(X, Y, given):
-    """Return the data of a fit by the names of its arguments."""
-    X_val, Y_val = (None, None) if given is None else given
-    return {"X": X, "y": Y, "X_val": X_val, "y_val": Y_val}
+def _named_data(X, Y, given, splits):
+    """Return the data of a fit by the names of its arguments, and which rows are held out."""
+    if given is not None:
+        return {"X": X, "y": Y, "X_val": given[0], "y_val": given[1], "held-out rows": None}
+    folds = [np.append(len(split.numbers), split.numbers) for split in splits]
+    held_out = np.concatenate(folds)
+    return {"X": X, "y": Y, "X_val": None, "y_val": None, "held-out rows": held_out}
 
 
 def neural_part():

@@ -7,7 +7,9 @@ parameters by their content; nothing of the model or of training.
 import hashlib
 import json
 import os
+import tempfile
 import warnings
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +48,10 @@ class CheckpointRun:
             self._record = self._store.load()
 
     def _check_writable(self):
-        probe = self.folder / "writable.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            probe.write_bytes(b"x")
-            probe.unlink()
+            with tempfile.TemporaryFile(dir=self.folder) as probe:
+                probe.write(b"x")
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -115,6 +116,9 @@ class CheckpointRun:
         for group in settings:
             compared |= group.as_dict()
         compared["device"] = resolve_device(compared["device"])
+        # A splitter is described by the rows that it holds out, which are part of the data.
+        if not isinstance(compared["cv"], Real):
+            compared["cv"] = type(compared["cv"]).__name__
         # A function or a mapping is described by the graph that comes of it.
         relations = compared["relations"]
         if not (relations is None or isinstance(relations, str)):
@@ -130,6 +134,8 @@ class CheckpointRun:
 
     def _compare(self, old, new):
         parts = [name for name in new["data"] if new["data"][name] != old["data"].get(name)]
+        if len(parts) > 1:  # other rows are held out differently, which is no news
+            parts = [name for name in parts if name != "held-out rows"]
         pairs = {name: (old[name], new[name]) for name in ("random_state", "sklearn_mrmp")}
         for name in sorted(set(old["parameters"]) | set(new["parameters"])):
             pairs[name] = (old["parameters"].get(name), new["parameters"].get(name))

@@ -117,7 +117,7 @@ class _Fold:
         return bool(self.evidence)
 
 
-def make_splits(rows, Y, given, cv, random_state):
+def make_splits(rows, Y, given, cv, random_state, is_vector=False):
     """Rows to train on and rows held out, with the encoder fitted on the former.
 
     Several folds share one encoder, which is fitted on all rows.
@@ -130,7 +130,7 @@ def make_splits(rows, Y, given, cv, random_state):
         Their 0/1 labels.
     given : (X, csr_array) or None
         Held-out rows that the caller gave; none of `rows` is held out then.
-    cv, random_state
+    cv, random_state, is_vector
         As for `split_rows`.
 
     Returns
@@ -140,7 +140,7 @@ def make_splits(rows, Y, given, cv, random_state):
     if given is not None:
         valid = EncodedRows.of(rows.encoder, given[0])
         return [Split(rows.fit_encoder(), Y, valid, given[1], np.arange(len(valid)))]
-    parts = split_rows(rows.X, Y, cv, random_state)
+    parts = split_rows(rows.X, Y, cv, random_state, is_vector)
     if len(parts) > 1:
         rows.fit_encoder()
         _ = rows.tokens  # once, for all folds

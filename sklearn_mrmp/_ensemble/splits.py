@@ -6,6 +6,7 @@ Always at random where we choose: label sets are too many to stratify. numpy and
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.model_selection import KFold, check_cv
 
 
@@ -14,7 +15,7 @@ def is_share(cv):
     return isinstance(cv, Real) and not isinstance(cv, Integral)
 
 
-def split_rows(X, Y, cv, random_state):
+def split_rows(X, Y, cv, random_state, is_vector=False):
     """Row numbers to train on and row numbers held out, for each split.
 
     Parameters
@@ -26,6 +27,8 @@ def split_rows(X, Y, cv, random_state):
         takes.
     random_state : RandomState instance
         Source of the draw.
+    is_vector : bool, default=False
+        Whether the caller's target is a vector of classes, which splitters then see.
 
     Returns
     -------
@@ -45,12 +48,22 @@ def split_rows(X, Y, cv, random_state):
         if n_samples < cv:
             raise ValueError(f"cv={cv} folds need as many rows; got n_samples={n_samples}.")
         cv = KFold(cv, shuffle=True, random_state=random_state)
-    splits = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, Y)]
+    target = None if isinstance(cv, KFold) else _for_splitters(Y, is_vector)
+    parts = check_cv(cv).split(X, target)
+    splits = [(np.asarray(train), np.asarray(held_out)) for train, held_out in parts]
     if not splits or any(not len(part) for split in splits for part in split):
         raise ValueError(
             f"cv={cv!r} must give at least one split with rows to train on and rows held out."
         )
     return splits
+
+
+def _for_splitters(Y, is_vector):
+    """Labels as an array, or the classes of a vector target."""
+    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if not is_vector:
+        return Y
+    return Y[:, 0] if Y.shape[1] == 1 else Y.argmax(axis=1)
 
 
 def _one_part(n_samples, share, random_state):
@@ -74,6 +87,6 @@ def check_held_out(X_val, y_val, cv, refit):
     for name, is_set in (("X_val", X_val is not None), ("refit=True", refit)):
         if is_set:
             raise ValueError(
-                f"{name} has no place beside cv={cv}: every row is held out once and trained on "
-                "otherwise. Leave one of them out."
+                f"{name} has no place beside cv={cv}: with folds, rows that one of them holds out "
+                "train the others. Leave one of them out."
             )

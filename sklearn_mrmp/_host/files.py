@@ -1,6 +1,7 @@
 """Files that are written whole or not at all. Leaf module: the standard library alone."""
 
 import os
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,8 +19,10 @@ def write_atomically(path, chunks, keep=None):
         Where to put the file that is replaced; None drops it.
     """
     path = Path(path)
-    # A fixed name: what a killed process left half written is overwritten, not added to.
-    temporary = path.with_name(f".{path.name}.tmp")
+    # A file that is written again and again has a fixed name: what a killed process left half
+    # written is overwritten, not added to. Others may have two writers at once.
+    token = secrets.token_hex(8) if keep is None else "tmp"
+    temporary = path.with_name(f".{path.name}.{token}")
     try:
         with _new_file(temporary) as file:
             for chunk in chunks:

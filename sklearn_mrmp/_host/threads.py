@@ -63,25 +63,29 @@ def run_in_threads(function, items, n_threads, prepare=None):
     """
     n_workers = min(n_threads, MOST_WORKERS, len(items))
     if n_workers > 1:
-        try:
-            pool = ThreadPoolExecutor(n_workers, initializer=prepare)
-            futures = [pool.submit(function, item) for item in items]
-        except RuntimeError:  # no threads to be had, as at the interpreter's end
-            pass
-        else:
-            _wait_for(pool, futures)
-            return
+        items = _run_in_pool(function, items, n_workers, prepare)
     for item in items:
         function(item)
 
 
-def _wait_for(pool, futures):
-    """Raise the first error as soon as it is there, and leave no call running behind."""
+def _run_in_pool(function, items, n_workers, prepare):
+    """Call as far as threads are to be had, and return the items that are left.
+
+    At the interpreter's end there are none. The first error is raised as soon as it is there, and
+    no call is left running behind.
+    """
+    pool, futures = ThreadPoolExecutor(n_workers, initializer=prepare), []
     try:
+        try:
+            for item in items:
+                futures.append(pool.submit(function, item))
+        except RuntimeError:
+            pass
         for future in futures:
             future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    return items[len(futures) :]
 
 
 def run_on_rows(function, n_samples, width):

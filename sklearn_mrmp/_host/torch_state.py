@@ -148,11 +148,13 @@ def run_torch_in_threads(function, items):
         torch.set_num_threads(share)
 
     before = _threads.enter(n_threads)
-    _threads.in_use[share] += 1  # threads born meanwhile must not take it for the user's
+    with _threads.guard:
+        _threads.in_use[share] += 1  # threads born meanwhile must not take it for the user's
     try:
         run_in_threads(function, items, n_threads, prepare)
     finally:
-        _threads.in_use -= Counter({share: 1})
+        with _threads.guard:
+            _threads.in_use -= Counter({share: 1})
         _threads.leave(n_threads, before)
 
 
@@ -181,13 +183,14 @@ def seeded_torch(seed, device):
         fork = torch.random.fork_rng(devices=[])
     else:
         fork = torch.random.fork_rng(device_type=kind)
-    with _turn.lock, _float32_default(), fork:
+    with _turn.lock, float32_default(), fork:
         torch.manual_seed(seed)
         yield
 
 
 @contextmanager
-def _float32_default():
+def float32_default():
+    """Run with float32 as torch's default dtype, and put the user's back."""
     before = torch.get_default_dtype()
     if before == torch.float32:
         yield

@@ -9,9 +9,10 @@ from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
 
-# Vectors of a layer that are kept for the backward pass, masks of dropout included: of width
-# d_model, and of width d_inner.
-_WIDE, _INNER = 14, 2
+# Vectors of a layer that are kept for the backward pass: of width d_model, and of width d_inner.
+_WIDE, _INNER = 12, 2
+# Numbers of the table that dropout takes its masks from.
+_TABLE = 2**22
 # Vectors of a token that are kept before the first layer.
 _EMBEDDED = 6
 
@@ -78,18 +79,22 @@ class MrMPArchitecture(Architecture):
             count, least = arguments.get(name), int(name != "n_encoder_layers")
             if type(count) is not int or count < least:
                 raise ValueError(f"{name}={count!r:.50}")
+        dropout = arguments.get("dropout")
+        if type(dropout) not in (int, float) or not 0 <= dropout < 1:
+            raise ValueError(f"dropout={dropout!r:.50}")
         for name, choices in _CHOICES.items():
             if arguments.get(name) not in choices:
                 raise ValueError(f"{name}={arguments.get(name)!r:.50}")
 
     def activation_numbers(self, settings, sizes):
-        """Vectors that the layers keep, of tokens and of labels."""
+        """Vectors that the layers keep, of tokens and of labels, and dropout's table."""
         d = settings.d_model
         layer = _WIDE * d + _INNER * settings.inner_width
         tokens = settings.n_encoder_layers * layer
         tokens += (_EMBEDDED + 2 * settings.n_decoder_layers) * d
         labels = settings.n_decoder_layers * layer
-        return sizes.batch_size * (sizes.row_length * tokens + sizes.n_decoded * labels)
+        kept = sizes.batch_size * (sizes.row_length * tokens + sizes.n_decoded * labels)
+        return kept + _TABLE
 
 
 register(MrMPArchitecture())

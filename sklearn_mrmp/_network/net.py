@@ -37,12 +37,14 @@ class MultilabelNet(NeuralNet):
     def notify(self, method_name, **cb_kwargs):
         """Tell the callbacks; a KeyboardInterrupt at the end of an epoch is early stopping.
 
-        That is how skorch's `EarlyStopping` stops. A Ctrl-C waits for the end of a batch.
+        That is how skorch's `EarlyStopping` stops. A Ctrl-C waits for the end of a batch; a second
+        one may come at any time, and is the user's.
         """
         try:
             return super().notify(method_name, **cb_kwargs)
         except KeyboardInterrupt as error:
-            if method_name == "on_epoch_end":
+            asked = any(getattr(callback, "n_asked", 0) for _, callback in self.callbacks_)
+            if method_name == "on_epoch_end" and not asked:
                 raise StopTraining from error
             raise
 
@@ -105,6 +107,8 @@ class MultilabelNet(NeuralNet):
         self.interrupted_ = False
         self.optimizer_.state.clear()
         self.optimizer_.zero_grad(set_to_none=True)
+        while self.history and "train_loss" not in self.history[-1]:
+            self.history.pop()  # broken off
         for epoch in self.history:
             epoch.pop("batches", None)
 

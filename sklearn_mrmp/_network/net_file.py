@@ -16,7 +16,7 @@ import torch
 from skorch.history import History
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from sklearn_mrmp._host.torch_state import load_compiler, seeded_torch
+from sklearn_mrmp._host.torch_state import float32_default, load_compiler, seeded_torch
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import find_architecture, relation_tensors
@@ -103,7 +103,7 @@ def make_net(params, fitted):
         relations = _checked_relations(params["relations"], arguments["n_labels"])
         arguments = {**arguments, _RELATIONS: relations}
     load_compiler()
-    with torch.device("meta"), at_most(len(weights)):  # shapes without memory
+    with float32_default(), torch.device("meta"), at_most(len(weights)):  # shapes without memory
         outline = architecture.module(**arguments)
     _check_weights(outline, weights)
     net = _build(architecture, arguments, params)
@@ -172,7 +172,8 @@ def _check_weights(module, weights):
     for name, parameter in expected.items():
         weight = weights[name]
         same = weight.shape == tuple(parameter.shape) and weight.dtype == _numpy_dtype(parameter)
-        require(same, f"{name} is {weight.dtype} {weight.shape}, not {tuple(parameter.shape)}")
+        wanted = f"{_numpy_dtype(parameter)} {tuple(parameter.shape)}"
+        require(same, f"{name} is {weight.dtype} {weight.shape}, not {wanted}")
 
 
 def _numpy_dtype(tensor):
@@ -185,6 +186,8 @@ def _build(architecture, arguments, params):
     require(isinstance(settings, dict) and settings.keys() <= set(_SETTINGS), "settings")
     loss_names = inspect.signature(architecture.loss).parameters.keys()
     require(isinstance(loss, dict) and loss.keys() <= loss_names, "settings of the loss")
+    numbers = (*settings.values(), *loss.values())
+    require(all(type(number) in (bool, int, float) for number in numbers), "settings")
     if _RELATIONS in loss_names:
         loss = {**loss, _RELATIONS: arguments.get(_RELATIONS)}
     device = _present_device(params["device"])

@@ -85,8 +85,6 @@ class NetworkTrainer:
         How many; None decodes every label.
     """
 
-    decodes_candidates = True
-
     recipe: NetworkRecipe
     learn_graph: Callable
     seed: int

@@ -38,7 +38,9 @@ class EstimatorVoter:
 
     def fit(self, rows, Y, rows_valid, Y_valid):
         """Fit a clone on the training rows; held-out rows are left to the vote."""
-        return self.refit(rows, Y)
+        voter = self.refit(rows, Y)
+        voter.logits(rows_valid.take(np.arange(1)))  # finds out now whether it has scores
+        return voter
 
     def refit(self, rows, Y):
         """Fit a clone on some rows; returns a new voter."""

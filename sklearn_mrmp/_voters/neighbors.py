@@ -167,6 +167,10 @@ class NeighborVoter:
             similarities[block] = np.take_along_axis(products, nearest[block], axis=1)
 
         run_on_rows(fill, X.shape[0], max(self.labels_.shape))
+        if nearest.min(initial=0) < 0:  # products that are no numbers have no order
+            raise ValueError(
+                "The remembered rows of the neighbours hold values that are no numbers."
+            )
         return similarities, nearest
 
     def _vote(self, similarities, nearest, power):

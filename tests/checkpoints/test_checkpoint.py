@@ -398,10 +398,10 @@ class TestDisk:
         with pytest.raises(OSError, match=r"Nothing can be written to checkpoint_dir='.*file"):
             make_clf(checkpoint_dir=tmp_path / "file").fit(*data)
 
-        def read_only(path, content):
+        def read_only(**options):
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-        monkeypatch.setattr(Path, "write_bytes", read_only)
+        monkeypatch.setattr("sklearn_mrmp._checkpoints.run.tempfile.TemporaryFile", read_only)
         with pytest.raises(OSError, match=r"Read-only file system.*choose another folder"):
             make_clf(checkpoint_dir=tmp_path).fit(*data)
 

@@ -3,19 +3,50 @@
 A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`, which sees
 chunks of validated rows; it may override `_check_rows` and `_predict_labels`. Everything a caller
 sees of targets and predictions is decided here and in `_targets`, once, so all classifiers agree.
-`TunedDecisionsMixin` is what comparisons and displays ask of classifiers that tune decisions.
+`TunedDecisionsMixin` is what comparisons and displays ask of classifiers that tune decisions;
+`fitted_or_not` is around every ``fit``.
 """
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._model_files.part import Part
 from sklearn_mrmp._sklearn_compat import _check_y
-from sklearn_mrmp._targets import TargetEncoding, column_names
+from sklearn_mrmp._targets import TargetEncoding, read_target
+
+
+@contextmanager
+def fitted_or_not(estimator):
+    """Make ``fit`` a matter of all or nothing: an earlier fit is forgotten, and one that fails too.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is being fitted. Its learned attributes are those that end in an underscore, and those
+        that its model files hold.
+    """
+    _forget(estimator)
+    try:
+        yield
+    except BaseException:
+        _forget(estimator)
+        raise
+
+
+def _forget(estimator):
+    private = {"_target_encoding", *getattr(estimator, "_model_part", Part()).fitted}
+    for name in list(vars(estimator)):
+        is_public = name.endswith("_") and not name.startswith("_")
+        if is_public or name in private:
+            delattr(estimator, name)
 
 
 class TunedDecisionsMixin(ABC):
@@ -57,6 +88,29 @@ class TunedDecisionsMixin(ABC):
         predicted : bool ndarray of shape (n_samples, n_labels)
         """
 
+    def score(self, X, y, sample_weight=None):
+        """Score the predictions by `metric`, which they were decided for; classes by accuracy.
+
+        A search with ``scoring=None`` asks for this, and so chooses by `metric`, too.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            True labels; those of a data frame are matched by name.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            ``metric`` of a label matrix, the share of right answers for a vector of classes.
+        """
+        check_is_fitted(self)
+        metric = self._metric if self._target_encoding.is_matrix else "accuracy"
+        return _score(self._target_encoding, y, self.predict(X), metric, sample_weight)
+
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     """Base of the multi-label classifiers: one target contract for all of them.
@@ -79,7 +133,7 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         X : ndarray or csr_array of shape (n_samples, n_features)
         Y : csr_array of shape (n_samples, n_labels), int32
         """
-        names = column_names(y)
+        y, names = read_target(y)
         X, y = validate_data(
             self, X, y, **self._input_checks(check_params), multi_output=True, y_numeric=False
         )
@@ -91,6 +145,7 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     def _validate_holdout(self, X, y, **check_params):
         """Validate rows given besides the training rows; targets are encoded alike."""
         X = self._validate_input(X, **check_params)
+        y = self._target_encoding.matched(y, "y_val")
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)
         return X, self._target_encoding.encode(y)
@@ -117,6 +172,10 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     def _predict_labels(self, P, rows):
         """0/1 decisions about encoded rows of probabilities `P`; dense or sparse."""
         return P >= 0.5
+
+    def _predict_classes(self, P, rows):
+        """Classes of encoded rows of probabilities `P`, for a vector target."""
+        return self._target_encoding.decode_scores(P)
 
     def predict_proba(self, X):
         """Probability of each label.
@@ -162,8 +221,8 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     def _predict_chunk(self, X):
         rows, encoding = self._encoded(X), self._target_encoding
         P = self._label_probabilities(rows)
-        if encoding.kind != "multilabel":
-            return encoding.decode_scores(P)
+        if not encoding.is_matrix:
+            return self._predict_classes(P, rows)
         return encoding.decode_labels(self._predict_labels(P, rows))
 
     def score(self, X, y, sample_weight=None):
@@ -174,7 +233,7 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels.
+            True labels; those of a data frame are matched by name.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -182,7 +241,54 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         -------
         score : float
         """
-        return super().score(X, y, sample_weight)
+        check_is_fitted(self)
+        return _score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
+
+
+def _score(encoding, y, predicted, metric, sample_weight):
+    """Value of a metric for predictions in the caller's form, by scikit-learn's functions."""
+    y = encoding.matched(y)
+    if encoding.is_matrix and encoding.n_labels == 1:
+        # To scikit-learn a column is a vector of two classes, whose F1 is that of both.
+        y, predicted = (encoding.encode(part).toarray().ravel() for part in (y, predicted))
+        if metric == "f1_samples":
+            return float(np.average(y & predicted, weights=sample_weight))
+        metric = metric if metric == "accuracy" else "f1_binary"
+    if metric == "accuracy":
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+    average = metric.removeprefix("f1_")
+    weights = {"sample_weight": sample_weight, "zero_division": 0}
+    return float(f1_score(y, predicted, average=average, **weights))
+
+
+def checked_target(estimator, X, y):
+    """Check the target of an estimator that hands rows and targets on to others.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who asks, for error messages.
+    X, y : array-like or sparse matrix
+        What ``fit`` was given.
+
+    Returns
+    -------
+    X : {array-like, sparse matrix}
+        Rows that can be indexed.
+    y : {ndarray, sparse matrix, data frame}
+        The target; a data frame stays one, so that its names are not lost, unless its types are
+        not those of numpy.
+    encoding : TargetEncoding
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    plain, names = read_target(y)
+    plain = _check_y(plain, multi_output=True, estimator=estimator)
+    encoding = TargetEncoding.from_target(plain, names)
+    if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
+        plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
+    keeps_names = names is not None and encoding.is_matrix and y.to_numpy().dtype == plain.dtype
+    return *indexable(X, y if keeps_names else plain), encoding
 
 
 # What files hold of any classifier; classes and names of labels follow from the target encoding.

@@ -98,7 +98,7 @@ class FittedVoter:
         y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
         """
         P, encoding = to_probabilities(self.decision_function(X).copy()), self._encoding
-        if encoding.kind != "multilabel":
+        if not encoding.is_matrix:
             return encoding.decode_scores(P)
         return encoding.decode_labels(P >= np.float32(0.5))
 

@@ -99,10 +99,15 @@ class MrMPClassifier(BaseNeuralClassifier):
         then tuned on the held-out votes of all rows, and no row is lost to training; it takes `cv`
         times as long to fit and to predict.
     metric : {"f1_micro", "accuracy", "f1_samples", "f1_macro"}, default="f1_micro"
-        Decisions: the metric to be good at, read when predicting.
-    decision : {"optimal", "threshold"} or float, default="optimal"
+        Decisions: the metric to be good at, read when predicting. ``score`` follows it, and so
+        does a search with ``scoring=None``.
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"} or float, \
+default="optimal"
         Decisions: by the rule made for the metric, by the paper's global cut, which is
-        ``thresholds_[metric]``, or by a probability of your own. Read when predicting.
+        ``thresholds_[metric]``, by another rule of `fit_decision_rules`, or by a probability of
+        your own. Read when predicting. For a vector of two classes ``"optimal"`` is the more
+        probable one, as scikit-learn wants it, and the others decide about the second class; of
+        more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU.
     n_threads : int, default=None
@@ -134,7 +139,7 @@ class MrMPClassifier(BaseNeuralClassifier):
     feature_names_in_ : ndarray of str
         Column names of `X`, where it had any.
     label_names_ : ndarray of str
-        Column names of `y`, or numbers.
+        Column names of `y`, else those of a graph given as `relations`, else numbers.
     voters_ : Bunch
         The fitted voters by name. Each has ``predict_proba``, ``decision_function`` (log odds) and
         ``predict`` of its own, its ``weight``, and what is inside as ``model``.
@@ -158,6 +163,10 @@ class MrMPClassifier(BaseNeuralClassifier):
         Epochs trained.
     best_epoch_ : int
         Epoch whose weights are used, from 1.
+    max_epochs_, feature_dropout_, device_ : int, float, str
+        What was used, also where the parameter is ``"auto"``.
+    label_shortlist_ : int or None
+        Candidate labels per row that the network looks at; None is every label.
     net_ : skorch.NeuralNet
         The fitted net; of several the first, as for the attributes above that a net has. Those
         are missing without ``"network"`` among the voters.

@@ -8,6 +8,7 @@ validate, encode once, vote, weigh, decide, decode.
 
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -19,8 +20,10 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     TunedDecisionsMixin,
     complete_classifier,
+    fitted_or_not,
 )
 from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
 from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, make_splits, with_all_rows
@@ -29,6 +32,7 @@ from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
+from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
@@ -119,21 +123,29 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             fitted with what was learned so far; after a second Ctrl-C, or with folds in processes
             of their own, it is not.
         """
+        with fitted_or_not(self):
+            interrupted = self._fit(X, y, X_val, y_val)
+        if interrupted:
+            raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
+        return self
+
+    def _fit(self, X, y, X_val, y_val):
+        """Fit, and say whether the user stopped it after something had been learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         settings = FitSettings.of(params, architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         kind = input_kind(settings.input.input_type, X)
-        self.__dict__.pop("_ensemble", None)  # not fitted until it is
         X, Y = self._validate_fit(X, y, **kind.checks)
         given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
         checkpoints = CheckpointRun(settings.run.checkpoint_dir, __version__)
         random_state = checkpoints.random_state(params.get("random_state"))
         rows = EncodedRows.of(self._make_encoder(kind, settings), X)
-        is_vector = self._target_encoding.kind != "multilabel"
+        is_vector = not self._target_encoding.is_matrix
         splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state, is_vector)
         learn_graph = GraphLearner(**settings.graph.as_dict(), label_names=self.label_names_)
         graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
+        self._name_labels(graph)
         checkpoints.claim(settings.learned_with, _named_data(X, Y, given, splits), graph)
         trainer = NetworkTrainer(
             NetworkRecipe(architecture, settings.network, settings.training, settings.run),
@@ -145,14 +157,21 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         plan = _plan(settings, voters, trainer)
         with torch_threads(settings.run.n_threads):
             fitted = fit_ensemble(plan, splits)
-            tuned = self._tune_decisions(settings, fitted, Y, given)
-            ensemble, interrupted = fitted.ensemble, fitted.interrupted
+            tune = partial(self._tune_decisions, settings, fitted, Y, given)
+            keep = plan.network is not None and not fitted.interrupted
+            tuned, stopped = finished(tune, keep=keep)
+            ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
             if given is None:
+                fitted = replace(fitted, interrupted=interrupted)
                 ensemble, interrupted = self._use_all_rows(settings, plan, fitted, rows, Y)
         self._store(fitted, ensemble, tuned, graph)
-        if interrupted:
-            raise KeyboardInterrupt("Training was interrupted; what was learned so far is kept.")
-        return self
+        return interrupted
+
+    def _name_labels(self, graph):
+        """Take over the names of a graph that was given for labels without names."""
+        if graph is not None:
+            encoding = replace(self._target_encoding, label_names=graph.label_names.copy())
+            self._target_encoding, self.label_names_ = encoding, encoding.label_names
 
     @staticmethod
     def _make_encoder(kind, settings):
@@ -167,9 +186,9 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         -------
         label_sets : LabelSetVote or None
         points : OperatingPoints or None
-            None for the classes of a vector target, which exclude each other: the largest wins.
+            None for several classes, which exclude each other: the largest wins.
         """
-        if self._target_encoding.kind != "multilabel":
+        if self._target_encoding.kind == "multiclass":
             return None, None
         others = Y
         if given is None:
@@ -177,40 +196,62 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             others = Y[others] if len(others) else None
         Y_held_out, Y_others, P = fitted.Y.toarray() > 0, dense_part(others), fitted.P
         label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
-        if settings.outcome.label_sets:
+        if settings.outcome.label_sets and Y.shape[1] > 1:
             label_sets, P = LabelSetVote.fit(
                 Y_held_out, P, Y_others, forget_held_out=given is not None, collected=collected
             )
         points = OperatingPoints.tune(
-            Y_held_out, P, Y_others, similar=fitted.similar, collected=collected
+            Y_held_out,
+            P,
+            Y_others,
+            similar=fitted.similar,
+            decisions=tuple(CANDIDATES),
+            collected=collected,
         )
         return label_sets, points
 
     def _use_all_rows(self, settings, plan, fitted, rows, Y):
-        """Let the held-out rows teach, too; decisions stay those tuned on them."""
-        if settings.outcome.refit and not fitted.interrupted and plan.network is not None:
-            encoder = self._make_encoder(type(rows.encoder), settings)
-            all_rows = EncodedRows(encoder, rows.canonical, rows.X).fit_encoder()
-            ensemble = with_all_rows(replace(fitted.ensemble, encoder=encoder), all_rows, Y)
-            network = plan.network.refit(ensemble, all_rows, Y)
-            if not network.interrupted:
-                voters = {**ensemble.voters, NETWORK: network}
-                return replace(ensemble, voters=voters), False
-            fitted = replace(fitted, interrupted=True)  # the networks trained before are used
-        return with_all_rows(fitted.ensemble, rows, Y), fitted.interrupted
+        """Let the held-out rows teach, too; decisions stay those tuned on them.
+
+        Returns
+        -------
+        ensemble : Ensemble
+            After Ctrl-C that of fewer rows, as it is.
+        interrupted : bool
+        """
+        try:
+            if settings.outcome.refit and plan.network and not fitted.interrupted:
+                return self._refit(settings, plan, fitted.ensemble, rows, Y)
+            return with_all_rows(fitted.ensemble, rows, Y), fitted.interrupted
+        except InsistedInterrupt:
+            raise
+        except KeyboardInterrupt:
+            if plan.network is None or fitted.interrupted:
+                raise
+            return fitted.ensemble, True
+
+    def _refit(self, settings, plan, fitted, rows, Y):
+        """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
+        encoder = self._make_encoder(type(rows.encoder), settings)
+        all_rows = EncodedRows(encoder, rows.canonical, rows.X).fit_encoder()
+        ensemble = with_all_rows(replace(fitted, encoder=encoder), all_rows, Y)
+        network = plan.network.refit(ensemble, all_rows, Y)
+        if network.interrupted:
+            return with_all_rows(fitted, rows, Y), True
+        return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False
 
     def _store(self, fitted, ensemble, tuned, graph):
         """Set the fitted attributes, all at once."""
         self.input_type_ = ensemble.encoder.name
         self.label_graph_ = graph
         self._label_sets, self._points = tuned
-        for name in ("history_", "n_iter_", "best_epoch_"):
-            self.__dict__.pop(name, None)
         if NETWORK in fitted.ensemble.voters:
             first = fitted.ensemble.voters[NETWORK].members[0]
             self.history_ = first.net.history[:]
             self.n_iter_ = len(self.history_)
             self.best_epoch_ = first.best_epoch
+            self.max_epochs_ = first.net.max_epochs
+            self.feature_dropout_ = first.net.iterator_train__feature_dropout
         self._ensemble = ensemble
 
     def __sklearn_is_fitted__(self):
@@ -259,6 +300,17 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return self._ensemble.voters[NETWORK].nets[0]
 
     @property
+    def device_(self):
+        """Where the network computes."""
+        return str(self.net_.device)
+
+    @property
+    def label_shortlist_(self):
+        """Candidate labels per row that the network looks at; None is every label."""
+        check_is_fitted(self)
+        return self._ensemble.n_candidates
+
+    @property
     def label_embeddings_(self):
         """Vectors of the labels inside the network, (n_labels, d_model)."""
         check_is_fitted(self)
@@ -288,9 +340,30 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         with torch_threads(self.get_params(deep=False).get("n_threads")):
             return self._ensemble.voters[name].logits(rows)
 
+    @property
+    def _outcome(self):
+        return OutcomeSettings.from_params(self.get_params(deep=False))
+
+    @property
+    def _metric(self):
+        return self._outcome.metric
+
     def _predict_labels(self, P, rows):
-        outcome = OutcomeSettings.from_params(self.get_params(deep=False))
+        outcome = self._outcome
         return self._decided(P, rows, outcome.metric, outcome.decision)
+
+    def _predict_classes(self, P, rows):
+        """Classes of a vector target: the largest probability wins, or whatever `decision` asks."""
+        decision, encoding = self._outcome.decision, self._target_encoding
+        if encoding.kind == "binary" and decision != "optimal":
+            return encoding.decode_labels(self._predict_labels(P, rows))
+        if isinstance(decision, Real):
+            raise ValueError(
+                f"decision={decision!r} cuts the probability of a label, but the target of fit "
+                f"has {len(encoding.classes)} classes that exclude each other. Use "
+                "decision='optimal', which predicts the most probable one."
+            )
+        return super()._predict_classes(P, rows)
 
     def _decided(self, P, rows, metric, decision):
         similar = None
@@ -337,6 +410,8 @@ def neural_part():
             "history_": "list?",
             "n_iter_": "int?",
             "best_epoch_": "int?",
+            "max_epochs_": "int?",
+            "feature_dropout_": "float?",
         },
         fit_only={
             "callbacks": nothing,
@@ -370,5 +445,5 @@ def _complete(classifier):
         require(shape == (encoder.n_tokens_, n_labels), "voters, features and labels")
         require(getattr(voter, "n_labels_", n_labels) == n_labels, "voters and labels")
     require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
-    is_multilabel = classifier._target_encoding.kind == "multilabel"
-    require(is_multilabel == (classifier._points is not None), "decisions")
+    decides = classifier._target_encoding.kind != "multiclass"
+    require(decides == (classifier._points is not None), "decisions")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
-from sklearn_mrmp._decisions.operating_points import DECISIONS
+from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._input.kinds import INPUT_KINDS
@@ -38,7 +38,7 @@ SHARED = {
         HasMethods(["split", "get_n_splits"]),
     ],
     "metric": [StrOptions(set(METRICS))],
-    "decision": [StrOptions(set(DECISIONS)), Interval(Real, 0, 1, closed="both")],
+    "decision": [StrOptions(set(CANDIDATES)), Interval(Real, 0, 1, closed="both")],
     "device": [str],
     "n_threads": [COUNT, None],
     "n_jobs": [Integral, None],

@@ -3,7 +3,8 @@
 Every classifier of the package sees targets as a sparse ``(n_samples, n_labels)`` 0/1 matrix.
 `TargetEncoding` remembers what the caller passed (label matrix, binary or multiclass vector, dtype,
 sparse container, column names) and turns label probabilities and decisions back into that form.
-It knows numpy, scipy and scikit-learn's target utilities, and nothing of any model.
+A column of 0 and 1 is a matrix of one label. It knows numpy, scipy and scikit-learn's target
+utilities, and nothing of any model.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._numerics.labels import shown_values, values_beside_0_and_1, without_duplicates
+from sklearn_mrmp._numerics.label_frames import column_names, in_order, plain_labels
+from sklearn_mrmp._numerics.labels import (
+    distinct,
+    shown_values,
+    values_beside_0_and_1,
+    without_duplicates,
+)
 
 
 class LabelClasses(list):
@@ -74,9 +81,24 @@ class TargetEncoding:
         names = classes[1:] if kind == "binary" else classes
         return cls(kind, classes, _as_names(names), classes.dtype)
 
+    def matched(self, y, what="y"):
+        """Return another target with its columns in the order of the training target's names."""
+        return plain_labels(in_order(y, self.label_names, what) if self.is_matrix else y)
+
+    @property
+    def is_matrix(self):
+        """Whether the target is a label matrix."""
+        return self.kind == "multilabel"
+
+    @property
+    def positive(self):
+        """The value of the caller's target that means that a label is there."""
+        return self.classes[1] if self.kind == "binary" else 1
+
     def encode(self, y):
         """Return `y` as a CSR array of shape (n_samples, n_labels) with int32 ones."""
-        if self.kind == "multilabel":
+        y = plain_labels(y)
+        if self.is_matrix:
             return self._encode_matrix(y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
             raise ValueError(
@@ -116,36 +138,53 @@ class TargetEncoding:
         return self.classes[P.argmax(axis=1)]
 
     def decode_labels(self, Y):
-        """0/1 decisions (n, n_labels) in the dtype and container of the training target."""
+        """0/1 decisions (n, n_labels) in the form of the training target; not for multiclass."""
+        if self.kind == "binary":
+            return self.classes[np.asarray(Y)[:, 0].astype(int)]
         if self.container is not None:
             return self.container(Y).astype(self.dtype)
         Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
         return Y.astype(self.dtype)
 
 
-def column_names(y):
-    """Return the column names of a data-frame target of several columns, or None."""
-    columns = getattr(y, "columns", None)
-    return None if columns is None else [str(name) for name in columns]
+def read_target(y):
+    """Return a training target as an array or sparse matrix, and its column names, or None."""
+    return plain_labels(y), column_names(y)
+
+
+def in_known_order(y, estimator):
+    """Return a target with its columns in the order of the labels that a fitted estimator knows."""
+    names = getattr(estimator, "label_names_", None)
+    return y if names is None else in_order(y, names)
 
 
 def _target_kind(y):
     """Return "multilabel" or "vector"; raise ValueError for what is neither."""
-    if getattr(y, "ndim", 1) != 2 or y.shape[1] == 1:
-        if not sp.issparse(y):
-            check_classification_targets(y)
+    if getattr(y, "ndim", 1) != 2:
+        check_classification_targets(y)
         return "vector"
     if y.shape[1] == 0:
         raise ValueError("The label matrix has no columns; at least one label is needed.")
     y = without_duplicates(y) if sp.issparse(y) else y
-    if y.dtype != object and not values_beside_0_and_1(y).size:
+    if not values_beside_0_and_1(y).size:
         return "multilabel"
-    shown = shown_values(np.unique(y.data if sp.issparse(y) else y))
+    if y.shape[1] == 1:  # a column of classes
+        check_classification_targets(y.toarray() if sp.issparse(y) else y)
+        return "vector"
+    shown = shown_values(distinct(y.data if sp.issparse(y) else y))
     raise ValueError(
         "Unknown label type: a label matrix must hold only 0 and 1, but this "
-        f"{type_of_target(y)} target holds {shown}. Pass a 0/1 indicator matrix (for -1/1 labels: "
+        f"{_type_of(y)} target holds {shown}. Pass a 0/1 indicator matrix (for -1/1 labels: "
         "(y > 0).astype(int); for label lists: sklearn.preprocessing.MultiLabelBinarizer)."
     )
+
+
+def _type_of(y):
+    """Say what a target is, in scikit-learn's words; it has none for some objects."""
+    try:
+        return type_of_target(y)
+    except (TypeError, ValueError):
+        return f"{y.dtype}"
 
 
 def _as_vector(y):
@@ -166,6 +205,8 @@ def _container(y):
 
 def _binary_csr(y):
     """0/1 matrix of any kind as a canonical CSR array of int32, without explicit zeros."""
+    if not sp.issparse(y):
+        y = np.asarray(y) != 0  # scipy's sparse matrices know no half precision
     Y = sp.csr_array(y, copy=True).astype(np.int32)
     Y.sum_duplicates()
     Y.eliminate_zeros()

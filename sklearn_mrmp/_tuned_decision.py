@@ -10,21 +10,28 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, ShuffleSplit, check_cv
-from sklearn.utils import get_tags, indexable
+from sklearn.model_selection import (
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import FITTED, TunedDecisionsMixin
+from sklearn_mrmp._base import FITTED, TunedDecisionsMixin, checked_target, fitted_or_not
 from sklearn_mrmp._decisions.choice import CANDIDATES
-from sklearn_mrmp._decisions.operating_points import DECISIONS, OperatingPoints
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     RESPONSE_METHODS,
     choose_response_method,
     fold_scores,
     label_scores,
+    last_step,
     training_part,
 )
 from sklearn_mrmp._decisions.sweep import METRICS
@@ -35,11 +42,10 @@ from sklearn_mrmp._sklearn_compat import (
     HasMethods,
     Interval,
     StrOptions,
-    _check_y,
     _fit_context,
     _raise_for_params,
 )
-from sklearn_mrmp._targets import TargetEncoding, column_names
+from sklearn_mrmp._targets import in_known_order
 
 
 def _estimator_has(name):
@@ -66,13 +72,14 @@ class TunedDecisionClassifier(
         A classifier of label matrices with ``predict_proba`` (of either shape) or
         ``decision_function``.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
-        What predictions are to maximise.
+        What predictions are to maximise. ``score`` follows it, and so does a search with
+        ``scoring=None``.
     decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, rule or float, \
 default="optimal"
         How: by the rule made for the metric, by one of the others of `fit_decision_rules`, or by
         a rule object such as ``TopKRule(3)``. A number from 0 to 1 is a cut: labels whose score
-        reaches it are predicted, whatever the metric. ``"optimal"``, ``"threshold"`` and cuts are
-        there after every ``fit``; other rules have to be given before.
+        reaches it are predicted, whatever the metric. Names and cuts can be changed after every
+        ``fit``; a rule object has to be given before.
     cv : int, float, "prefit", cross-validation generator or iterable, default=None
         Which rows the decisions are tuned on:
 
@@ -112,9 +119,13 @@ default="optimal"
 
     Notes
     -----
-    For a target that is a vector of classes there is nothing to tune: `estimator` is fitted on all
-    rows and predicts as it does alone (for binary targets see
-    :class:`~sklearn.model_selection.TunedThresholdClassifierCV`).
+    For a vector of classes ``decision="optimal"`` predicts as `estimator` does alone, which is what
+    scikit-learn expects of a classifier of two classes. The other decisions take two classes for
+    one label, the second class, and metrics for those of that label: ``"f1_micro"`` and
+    ``"f1_macro"`` are its F1. For more classes there is nothing to tune.
+
+    Rows that `estimator` was fitted on tell nothing about its errors, least of all with neighbours,
+    which find the rows themselves: with ``cv="prefit"`` pass other rows to ``fit``.
 
     Examples
     --------
@@ -183,8 +194,9 @@ default="optimal"
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows, in whatever form `estimator` takes.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            0/1 label matrix.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 label matrix, or a vector of classes. With ``cv="prefit"`` the columns of a data
+            frame are matched with the labels that `estimator` knows by name.
         **params : dict
             Metadata for `estimator` and `cv`, when metadata routing is enabled.
 
@@ -195,50 +207,65 @@ default="optimal"
         """
         _raise_for_params(params, self, None)
         routed = process_routing(self, "fit", **params)
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        names = column_names(y)
-        X, y = indexable(X, _check_y(y, multi_output=True, estimator=self))
-        self._target_encoding = TargetEncoding.from_target(y, names)
-        self.label_names_ = self._target_encoding.label_names
-        if self._target_encoding.kind == "multilabel":
-            scores, tested, train_positions = self._fit_and_score(X, y, routed)
-            self._tune(self._target_encoding.encode(y), scores, tested)
-            self._fit_final(X, y, routed, train_positions)
-        else:
-            self._fit_final(X, y, routed, None)
-        self._copy_input_attributes()
+        with fitted_or_not(self):
+            self._fit(X, y, routed)
         return self
+
+    def _fit(self, X, y, routed):
+        if self._is_prefit():
+            _check_prefit(self.estimator)
+            y = in_known_order(y, last_step(self.estimator))
+        X, y, encoding = checked_target(self, X, y)
+        self._target_encoding, self.label_names_ = encoding, encoding.label_names
+        train_positions = None
+        if encoding.kind != "multiclass":
+            scores, tested, train_positions = self._fit_and_score(X, y, routed)
+            self._tune(encoding.encode(y), scores, tested)
+        self._fit_final(X, y, routed, train_positions)
+        self._copy_input_attributes()
 
     def _fit_and_score(self, X, y, routed):
         """Scores of rows the classifier does not know: scores, their positions, training rows."""
-        method = choose_response_method(self.estimator, self.response_method)
-        n_labels = self._target_encoding.n_labels
+        response = self._response(self.estimator)
         if self._is_prefit():
-            _check_prefit(self.estimator)
-            return label_scores(self.estimator, X, n_labels, method), np.arange(y.shape[0]), None
+            return label_scores(self.estimator, X, **response), np.arange(y.shape[0]), None
         splits = list(self._splitter(y).split(X, y, **routed.splitter.split))
         if not self.refit and len(splits) > 1:
             raise ValueError(f"refit=False needs a single split, but cv gives {len(splits)}.")
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(fold_scores)(
-                clone(self.estimator), X, y, train, test, method, routed.estimator.fit
+                clone(self.estimator), X, y, train, test, routed.estimator.fit, **response
             )
             for train, test in splits
         )
         return np.vstack(scores), np.concatenate([test for _, test in splits]), splits[0][0]
+
+    def _is_plain(self):
+        """Whether the decision about two classes is left to `estimator`."""
+        return isinstance(self.decision, str) and self.decision == "optimal"
+
+    def _response(self, estimator):
+        """Arguments of `label_scores` for this target."""
+        return {
+            "n_labels": self._target_encoding.n_labels,
+            "response_method": choose_response_method(estimator, self.response_method),
+            "positive": self._target_encoding.positive,
+        }
 
     def _is_prefit(self):
         return isinstance(self.cv, str) and self.cv == "prefit"
 
     def _splitter(self, y):
         n_samples = y.shape[0]
+        # Rows may be sorted by label. Classes can be stratified, label sets cannot.
+        is_matrix = self._target_encoding.is_matrix
         if isinstance(self.cv, Real) and not isinstance(self.cv, Integral):
-            return ShuffleSplit(1, test_size=self.cv, random_state=self.random_state)
+            one_part = ShuffleSplit if is_matrix else StratifiedShuffleSplit
+            return one_part(1, test_size=self.cv, random_state=self.random_state)
         if self.cv is None or isinstance(self.cv, Integral):
-            # rows may be sorted by label; label sets cannot be stratified
             n_splits = max(2, min(5 if self.cv is None else self.cv, n_samples))
-            return KFold(n_splits, shuffle=True, random_state=self.random_state)
+            folds = KFold if is_matrix else StratifiedKFold
+            return folds(n_splits, shuffle=True, random_state=self.random_state)
         return check_cv(self.cv)
 
     def _tune(self, Y, scores, tested):
@@ -247,12 +274,12 @@ default="optimal"
         from_logits = (
             choose_response_method(self.estimator, self.response_method) == "decision_function"
         )
-        wanted = () if isinstance(self.decision, Real) else (self.decision,)
+        own = () if isinstance(self.decision, (str, Real)) else (self.decision,)
         points = OperatingPoints.tune(
             Y[tested],
             scores,
             Y[others] if others.size else None,
-            decisions=(*DECISIONS, *(name for name in wanted if name not in DECISIONS)),
+            decisions=(*CANDIDATES, *own),
             from_logits=from_logits,
         )
         self.thresholds_, self.decision_rules_ = points.thresholds, points.rules
@@ -260,7 +287,6 @@ default="optimal"
     def _fit_final(self, X, y, routed, train_positions):
         """Fit `estimator_` on all rows, on those of the only split, or take the fitted one."""
         if self._is_prefit():
-            _check_prefit(self.estimator)
             self.estimator_ = self.estimator
             return
         self.estimator_ = clone(self.estimator)
@@ -290,6 +316,10 @@ default="optimal"
         return self._points.rule(self.metric, self.decision).validation_score
 
     @property
+    def _metric(self):
+        return self.metric
+
+    @property
     def _points(self):
         return OperatingPoints(self.decision_rules_)
 
@@ -317,13 +347,13 @@ default="optimal"
             0/1 labels in the dtype of the training target, sparse when that was sparse.
         """
         check_is_fitted(self, "estimator_")
-        if self._target_encoding.kind != "multilabel":
+        encoding = self._target_encoding
+        if encoding.kind == "multiclass" or (not encoding.is_matrix and self._is_plain()):
             return self.estimator_.predict(X)
-        encoding, points = self._target_encoding, self._points
-        method = choose_response_method(self.estimator_, self.response_method)
+        points, response = self._points, self._response(self.estimator_)
 
         def predict(rows):
-            scores = label_scores(self.estimator_, rows, encoding.n_labels, method)
+            scores = label_scores(self.estimator_, rows, **response)
             return encoding.decode_labels(points.predict(scores, self.metric, self.decision))
 
         return predict_in_chunks(predict, X, encoding.n_labels)
@@ -344,7 +374,7 @@ default="optimal"
             one column for each class.
         """
         check_is_fitted(self, "estimator_")
-        if self._target_encoding.kind != "multilabel":
+        if not self._target_encoding.is_matrix:
             return self.estimator_.predict_proba(X)
         n_labels = self._target_encoding.n_labels
 

@@ -11,14 +11,16 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.model_selection import KFold
-from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._base import (
     FITTED,
     FROM_TARGET,
     BaseMultilabelClassifier,
+    checked_target,
     complete_classifier,
+    fitted_or_not,
 )
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
@@ -26,11 +28,9 @@ from sklearn_mrmp._sklearn_compat import (
     Interval,
     StrOptions,
     _BaseComposition,
-    _check_y,
     _fit_context,
     _safe_split,
 )
-from sklearn_mrmp._targets import TargetEncoding, column_names
 
 # Probabilities of exactly 0 or 1 would make one certain member veto all others in the log loss.
 _MARGIN = 1e-6
@@ -154,12 +154,12 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         -------
         self : SoftVotingMultilabelClassifier
         """
-        names = self._check_estimators()
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        columns = column_names(y)
-        X, y = indexable(X, _check_y(y, multi_output=True, estimator=self))
-        self._target_encoding = TargetEncoding.from_target(y, columns)
+        with fitted_or_not(self):
+            self._fit(X, y, self._check_estimators())
+        return self
+
+    def _fit(self, X, y, names):
+        X, y, self._target_encoding = checked_target(self, X, y)
         self.classes_ = self._target_encoding.classes
         self.label_names_ = self._target_encoding.label_names
         self.weights_ = self._resolve_weights(X, y)
@@ -170,7 +170,6 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimators_[0], attribute):
                 setattr(self, attribute, getattr(self.estimators_[0], attribute))
-        return self
 
     def _check_estimators(self):
         if not self.estimators:
@@ -265,7 +264,7 @@ def _out_of_fold(estimator, X, y, train, test, encoding):
 
 def _probabilities(estimator, X, encoding):
     """One column per label of the encoding, whatever classes a fold happened to contain."""
-    if encoding.kind == "multilabel":
+    if encoding.is_matrix:
         return label_scores(estimator, X, encoding.n_labels, "predict_proba")
     P = np.asarray(estimator.predict_proba(X))
     aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)

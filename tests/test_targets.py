@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from sklearn_mrmp._targets import TargetEncoding, column_names
+from sklearn_mrmp._targets import TargetEncoding, read_target
 
 MATRIX = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 0]])
 
@@ -58,17 +58,27 @@ def test_multiclass_vector_is_one_hot_and_rows_sum_to_one():
     assert encoding.decode_scores(P).tolist() == [9]
 
 
-def test_one_column_matrix_is_a_vector_with_a_warning():
-    for y in (np.array([[0], [1]]), sp.csr_array([[0], [1]])):
-        with pytest.warns(DataConversionWarning):
-            encoding = TargetEncoding.from_target(y)
-        assert encoding.kind == "binary"
+@pytest.mark.parametrize("y", [np.array([[0], [1]]), sp.csr_array([[0], [1]]), np.zeros((2, 1))])
+def test_a_column_of_0_and_1_is_a_matrix_of_one_label(y):
+    encoding = TargetEncoding.from_target(y, ["spam"])
+    assert (encoding.kind, encoding.n_labels) == ("multilabel", 1)
+    assert encoding.label_names.tolist() == ["spam"]
+    decoded = encoding.decode_labels(np.array([[True], [False]]))
+    assert decoded.shape == (2, 1)
+    assert type(decoded) is type(y)
+
+
+@pytest.mark.parametrize("values", [["no", "yes"], [1, 2], [3, 4]])
+def test_a_column_of_other_values_is_a_vector_with_a_warning(values):
+    with pytest.warns(DataConversionWarning):
+        encoding = TargetEncoding.from_target(np.array(values)[:, None])
+    assert encoding.kind == "binary"
+    assert encoding.classes.tolist() == values
 
 
 def test_data_frame_columns_become_label_names():
     frame = pd.DataFrame(MATRIX, columns=["sea", "ship", 3])
-    assert column_names(frame) == ["sea", "ship", "3"]
-    encoding = TargetEncoding.from_target(frame.to_numpy(), column_names(frame))
+    encoding = TargetEncoding.from_target(*read_target(frame))
     assert encoding.label_names.tolist() == ["sea", "ship", "3"]
 
 
@@ -103,3 +113,34 @@ def test_held_out_targets_must_fit_the_training_target():
 def test_explicit_zeros_and_duplicates_do_not_count_as_labels():
     Y = sp.csr_matrix((np.array([1, 0]), np.array([0, 1]), np.array([0, 2, 2])), shape=(2, 2))
     assert TargetEncoding.from_target(Y).encode(Y).nnz == 1
+
+
+FRAMES = {
+    "object": (object, np.int64),
+    "category": ("category", np.int64),
+    "Int64": ("Int64", np.int64),
+    "boolean": ("boolean", np.bool_),
+    "float16": (np.float16, np.float16),
+    "Sparse": (pd.SparseDtype(np.int64), np.int64),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_of_any_type_that_holds_0_and_1_are_label_matrices(kind):
+    dtype, expected = FRAMES[kind]
+    y, names = read_target(pd.DataFrame(MATRIX, columns=list("abc")).astype(dtype))
+    encoding = TargetEncoding.from_target(y, names)
+    assert encoding.encode(y).toarray().tolist() == MATRIX.tolist()
+    decoded = encoding.decode_labels(MATRIX == 1)
+    assert decoded.dtype == expected
+    assert decoded.tolist() == MATRIX.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [("1", "holds '0', '1'"), (pd.NA, "<NA>"), (None, "None"), (2, "0, 1, 2")]
+)
+def test_objects_that_are_not_0_or_1_are_refused_by_what_was_seen(value, message):
+    zero = "0" if isinstance(value, str) else 0
+    y = np.array([[zero, value], [value, zero], [1 if zero == 0 else "1", zero]], dtype=object)
+    with pytest.raises(ValueError, match=message):
+        TargetEncoding.from_target(*read_target(pd.DataFrame(y)))

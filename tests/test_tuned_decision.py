@@ -23,6 +23,7 @@ from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 
 X, Y = make_multilabel_classification(150, n_classes=6, n_labels=2, random_state=0)
 LR = OneVsRestClassifier(LogisticRegression())
+DECISIONS = ("optimal", "label_sets", "threshold", "top_k", "at_least_one")
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 
 
@@ -177,7 +178,7 @@ def test_rules_of_users_need_only_fit_and_decide(cv):
 def test_a_number_is_a_cut_that_can_be_changed_without_fitting_again(cut):
     clf = TunedDecisionClassifier(LR, decision=cut, cv=3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(clf.predict(X), LR.fit(X, Y).predict_proba(X) >= cut)
-    assert set(clf.decision_rules_) == {"optimal", "threshold"}
+    assert set(clf.decision_rules_) == set(DECISIONS)
     np.testing.assert_array_equal(
         clf.set_params(decision=0.7).predict(X), clf.predict_proba(X) >= 0.7
     )
@@ -203,11 +204,33 @@ def test_every_operating_point_can_be_asked_without_changing_the_classifier(deci
 
 
 def test_decision_that_was_not_prepared_is_refused():
-    clf = TunedDecisionClassifier(LR, cv=3).fit(X, Y).set_params(decision="top_k")
-    with pytest.raises(ValueError, match="not prepared in fit, only optimal, threshold"):
+    clf = TunedDecisionClassifier(LR, cv=3).fit(X, Y).set_params(decision=TopKRule(2))
+    with pytest.raises(ValueError, match="not prepared in fit, only at_least_one, label_sets"):
         clf.predict(X)
     with pytest.raises(ValueError, match="known ones are accuracy"):
         clf.set_params(decision="optimal", metric="f1").predict(X)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_every_decision_is_there_after_a_fit_with_another(decision):
+    clf = TunedDecisionClassifier(LR, cv=3, random_state=0).fit(X, Y)
+    expected = TunedDecisionClassifier(LR, cv=3, random_state=0, decision=decision).fit(X, Y)
+    for metric in METRICS:
+        clf.set_params(decision=decision, metric=metric)
+        expected.set_params(metric=metric)
+        np.testing.assert_array_equal(clf.predict(X), expected.predict(X))
+
+
+def test_two_classes_can_be_cut_anywhere():
+    y = np.array(["no", "yes"])[Y[:, 0]]
+    clf = TunedDecisionClassifier(LR, cv=3, random_state=0).fit(X, y)
+    P = clf.predict_proba(X)[:, 1]
+    cuts = {**clf.thresholds_, "a number": 0.3}
+    for metric, cut in cuts.items():
+        own = (
+            {"metric": metric, "decision": "threshold"} if metric in METRICS else {"decision": cut}
+        )
+        np.testing.assert_array_equal(clf.set_params(**own).predict(X) == "yes", cut <= P)
 
 
 def test_vector_targets_are_predicted_by_the_estimator_alone():

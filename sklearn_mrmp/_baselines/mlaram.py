@@ -16,6 +16,7 @@ from sklearn_mrmp._base import (
     FROM_TARGET,
     BaseMultilabelClassifier,
     complete_classifier,
+    fitted_or_not,
 )
 from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
@@ -182,12 +183,13 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         self : MLARAMClassifier
             The fitted classifier.
         """
-        X, Y = self._validate_fit(X, y)
-        self._is_sparse = sp.issparse(X)
-        X = as_csr(X) if self._is_sparse else X
-        self._range = UnitRange.of(X, per_feature=self.scaling == "feature")
-        self._learn_prototypes(Hyperboxes.points(self._range.scale(X)), Y)
-        self._learn_clusters()
+        with fitted_or_not(self):
+            X, Y = self._validate_fit(X, y)
+            self._is_sparse = sp.issparse(X)
+            X = as_csr(X) if self._is_sparse else X
+            self._range = UnitRange.of(X, per_feature=self.scaling == "feature")
+            self._learn_prototypes(Hyperboxes.points(self._range.scale(X)), Y)
+            self._learn_clusters()
         return self
 
     def _learn_prototypes(self, inputs, Y):
@@ -278,6 +280,8 @@ class MLARAMClassifier(BaseMultilabelClassifier):
 
     def _predict_labels(self, P, X):
         """Labels above the largest gap between scores; of equal gaps, the upper one."""
+        if P.shape[1] == 1:
+            return P >= 0.5  # between the scores of a single label there is no gap
         ordered = -np.sort(-P, axis=1)
         gaps = ordered[:, :-1] - ordered[:, 1:]
         largest = gaps.max(axis=1, keepdims=True)

@@ -17,6 +17,7 @@ from sklearn_mrmp._base import (
     FROM_TARGET,
     BaseMultilabelClassifier,
     complete_classifier,
+    fitted_or_not,
 )
 from sklearn_mrmp._baselines import sparse_neighbors
 from sklearn_mrmp._host.fork import openmp_after_fork
@@ -148,15 +149,16 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         self : MLKNNClassifier
             The fitted classifier.
         """
-        X, Y = self._validate_fit(X, y, ensure_min_samples=2)
-        self.n_neighbors_ = min(self.n_neighbors, X.shape[0] - 1)
-        self._neighbors = self._make_search(X).fit(X)
-        self._Y = Y
-        self.prior_ = self._frequency(Y.sum(axis=0), Y.shape[0], n_values=2)
-        self.likelihood_ = self._likelihood(self._count_neighbor_labels())
-        yes = self.prior_[:, None] * self.likelihood_[1]
-        no = (1 - self.prior_[:, None]) * self.likelihood_[0]
-        self.posterior_ = yes / (yes + no)
+        with fitted_or_not(self):
+            X, Y = self._validate_fit(X, y, ensure_min_samples=2)
+            self.n_neighbors_ = min(self.n_neighbors, X.shape[0] - 1)
+            self._neighbors = self._make_search(X).fit(X)
+            self._Y = Y
+            self.prior_ = self._frequency(Y.sum(axis=0), Y.shape[0], n_values=2)
+            self.likelihood_ = self._likelihood(self._count_neighbor_labels())
+            yes = self.prior_[:, None] * self.likelihood_[1]
+            no = (1 - self.prior_[:, None]) * self.likelihood_[0]
+            self.posterior_ = yes / (yes + no)
         return self
 
     def _make_search(self, X):

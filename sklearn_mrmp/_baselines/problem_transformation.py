@@ -16,6 +16,7 @@ from sklearn_mrmp._base import (
     FROM_TARGET,
     BaseMultilabelClassifier,
     complete_classifier,
+    fitted_or_not,
 )
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._model_files.part import Part, learned_part
@@ -114,16 +115,17 @@ class TunedBinaryRelevance(BaseMultilabelClassifier):
         -------
         self : TunedBinaryRelevance
         """
-        X, Y = self._validate_fit(X, y)
-        train, valid = (X, Y), None
-        if X_val is None:
-            parts = train_test_split(X, Y, test_size=0.1, random_state=self.random_state)
-            train, valid = parts[::2], parts[1::2]
-        else:
-            valid = self._validate_holdout(X_val, y_val)
-        self.C_, self.estimator_ = self._climb(train, valid)
-        if self.refit:
-            self.estimator_ = clone(self.estimator_).fit(X, Y)
+        with fitted_or_not(self):
+            X, Y = self._validate_fit(X, y)
+            train, valid = (X, Y), None
+            if X_val is None:
+                parts = train_test_split(X, Y, test_size=0.1, random_state=self.random_state)
+                train, valid = parts[::2], parts[1::2]
+            else:
+                valid = self._validate_holdout(X_val, y_val)
+            self.C_, self.estimator_ = self._climb(train, valid)
+            if self.refit:
+                self.estimator_ = clone(self.estimator_).fit(X, Y)
         return self
 
     def _climb(self, train, valid):
@@ -198,10 +200,11 @@ class LabelPowersetClassifier(BaseMultilabelClassifier):
         -------
         self : LabelPowersetClassifier
         """
-        X, Y = self._validate_fit(X, y)
-        self.label_sets_, codes = np.unique(Y.toarray(), axis=0, return_inverse=True)
-        if len(self.label_sets_) > 1:
-            self.estimator_ = clone(self.estimator).fit(X, codes.ravel())
+        with fitted_or_not(self):
+            X, Y = self._validate_fit(X, y)
+            self.label_sets_, codes = np.unique(Y.toarray(), axis=0, return_inverse=True)
+            if len(self.label_sets_) > 1:
+                self.estimator_ = clone(self.estimator).fit(X, codes.ravel())
         return self
 
     def _label_probabilities(self, X):

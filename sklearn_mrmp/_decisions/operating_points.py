@@ -20,7 +20,7 @@ from sklearn_mrmp._decisions.validation_rows import ValidationRows
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 
-# The decisions that are prepared by default: the rule made for the metric, and one global cut.
+# The decisions that comparisons ask for: the rule made for the metric, and one global cut.
 DECISIONS = ("optimal", "threshold")
 
 

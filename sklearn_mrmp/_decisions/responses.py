@@ -1,8 +1,9 @@
 """What fitted multi-label classifiers say of labels, as one (n_samples, n_labels) array.
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
-each label, or as a list of one two-column array for each, and ``decision_function``. Knows numpy,
-scikit-learn's way of picking rows, and pipelines.
+each label, or as a list of one two-column array for each, and ``decision_function``. About a single
+label they answer as about two classes. Knows numpy, scikit-learn's way of picking rows, and
+pipelines.
 """
 
 import numpy as np
@@ -25,19 +26,21 @@ def choose_response_method(estimator, response_method="auto"):
     )
 
 
-def label_scores(estimator, X, n_labels, response_method):
-    """Scores of a label matrix target.
+def label_scores(estimator, X, n_labels, response_method, positive=1):
+    """Scores of a label matrix target, or of the second of two classes.
 
     Parameters
     ----------
     estimator : classifier
-        Fitted on a label matrix of `n_labels` columns.
+        Fitted on a label matrix of `n_labels` columns, or on a vector of two classes.
     X : array-like
         Input rows.
     n_labels : int
         Number of labels.
     response_method : {"predict_proba", "decision_function"}
         Where the scores come from.
+    positive : object, default=1
+        The class that counts, where the estimator was fitted on a vector of two classes.
 
     Returns
     -------
@@ -45,6 +48,8 @@ def label_scores(estimator, X, n_labels, response_method):
         Probabilities that the labels are 1, or margins.
     """
     response = getattr(estimator, response_method)(X)
+    if n_labels == 1:
+        return _scores_of_one(response, getattr(estimator, "classes_", [0, 1]), positive)
     if isinstance(response, list):
         classes = estimator.classes_
         columns = [_positive_column(P, values) for P, values in zip(response, classes, strict=True)]
@@ -56,6 +61,19 @@ def label_scores(estimator, X, n_labels, response_method):
             f"expected one column for each of the {n_labels} labels, or a list of arrays."
         )
     return response
+
+
+def _scores_of_one(response, classes, positive):
+    """Scores of a single label as a column, whichever way a classifier answers about it."""
+    if isinstance(response, list):
+        return _positive_column(response[0], classes[0])[:, None]
+    response = np.asarray(response)
+    is_column = response.ndim == 1 or response.shape[1] == 1
+    if is_column and (isinstance(classes, list) or len(classes) == 2):
+        return response.reshape(-1, 1)
+    if len(classes) == 1:  # whatever the shape, it is the probability of what is always so
+        return np.full((len(response), 1), float(classes[0] == positive), dtype=response.dtype)
+    return response[:, np.flatnonzero(np.asarray(classes) == positive)]
 
 
 def _positive_column(P, classes):
@@ -70,12 +88,12 @@ def training_part(estimator, X, y, positions, fit_params):
     return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
 
 
-def fold_scores(estimator, X, y, train, test, response_method, fit_params):
-    """Fit on the training rows and return the scores of the test rows."""
+def fold_scores(estimator, X, y, train, test, fit_params, **response):
+    """Fit on the training rows and return the scores of the test rows, as `label_scores` does."""
     X_train, y_train, fit_params = training_part(estimator, X, y, train, fit_params)
     estimator.fit(X_train, y_train, **fit_params)
     X_test, _ = _safe_split(estimator, X, y, test, train)
-    return label_scores(estimator, X_test, y.shape[1], response_method)
+    return label_scores(estimator, X_test, **response)
 
 
 def last_step(estimator):

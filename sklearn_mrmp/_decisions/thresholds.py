@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
 from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
+from sklearn_mrmp._numerics.label_frames import column_names, in_order
 from sklearn_mrmp._numerics.labels import check_label_matrix
 
 
@@ -41,14 +42,16 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     """Find the threshold that is best for each metric, exactly.
 
     All distinct cuts are considered. Of equally good ones the middle of the widest plateau is
-    taken, because the ends of a plateau are where the next row may fall off.
+    taken, because the ends of a plateau are where the next row may fall off. Where no row carries
+    any label, every F1 is 0 at every cut, and nothing is predicted.
 
     Parameters
     ----------
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         0/1 label matrix.
     Y_score : array-like of shape (n_samples, n_labels)
-        Probabilities, or any scores that grow with the belief in the label.
+        Probabilities, or any scores that grow with the belief in the label. If both are data
+        frames, labels are matched by name.
     metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
         Names of the metrics, as scikit-learn's scorers are called. ``zero_division`` is 0: a row
         or a label with neither true nor predicted entries has an F1 of 0.
@@ -129,6 +132,9 @@ def best_global_cuts(Y, S, metrics):
         for name, tracker in trackers.items():
             tracker.update(values, curves[name])
     middles = {name: tracker.middle(S.dtype.type) for name, tracker in trackers.items()}
+    if not Y.any():
+        nothing = float(max(np.nextafter(S.max(), S.dtype.type(np.inf)), 1))
+        middles = {name: (nothing, plateau) for name, (_, plateau) in middles.items()}
     return (
         {name: cut for name, (cut, _) in middles.items()},
         {name: plateau for name, (_, plateau) in middles.items()},
@@ -152,6 +158,8 @@ def check_shrinkage(shrinkage):
 
 def check_labels_and_scores(Y_true, Y_score):
     """Return a 0/1 label matrix as dense bool and its scores as floats, both C-contiguous."""
+    names = column_names(Y_true)
+    Y_score = Y_score if names is None else in_order(Y_score, names, "Y_score")
     S = check_array(
         Y_score, dtype=[np.float64, np.float32], order="C", input_name="Y_score", copy=False
     )

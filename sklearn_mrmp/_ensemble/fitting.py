@@ -9,6 +9,7 @@ of all rows. Knows voters by their methods, and joblib; nothing of targets or de
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_mrmp._ensemble.model import Ensemble, inside
 from sklearn_mrmp._ensemble.splits import split_rows
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
+from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
@@ -97,7 +99,7 @@ class FittedEnsemble:
     Y: sp.csr_array
     P: np.ndarray
     similar: SimilarRows | None
-    interrupted: bool
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +178,14 @@ def fit_ensemble(plan, splits):
     folds = _until_interrupted(_fit_folds(plan, chosen, splits))
     if not folds:
         raise KeyboardInterrupt("Training was interrupted before its first epoch was done.")
+    interrupted = folds[-1].interrupted
+    keep = plan.network is not None and not interrupted
+    fitted, stopped = finished(partial(_weighed, folds, splits), keep=keep)
+    return replace(fitted, interrupted=interrupted or stopped)
+
+
+def _weighed(folds, splits):
+    """Weigh the voters of all folds on the votes for the rows that these held out."""
     evidence = [block for fold in folds for block in fold.evidence]
     ensemble = _joined(folds)
     if len(ensemble.voters) > 1:
@@ -190,7 +200,6 @@ def fit_ensemble(plan, splits):
         sp.csr_array(sp.vstack([fold.Y for fold in folds])),
         inside(np.concatenate([ensemble.combined(votes) for votes, _ in evidence])),
         _joined_similar(folds),
-        folds[-1].interrupted,
     )
 
 
@@ -257,8 +266,12 @@ def _fit_fold(plan, chosen, split, number, n_splits):
     kept = evenly_spaced(len(rows), max(1, plan.most_entries // Y.shape[1] // n_splits))
     if len(kept) < len(rows):
         rows, Y = rows.take(kept), Y[kept]
-    evidence, similar = fold.evidence(rows, Y), fold.similar_rows(rows)
-    return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted)
+
+    def vote():
+        return fold.evidence(rows, Y), fold.similar_rows(rows)
+
+    (evidence, similar), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
+    return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted or stopped)
 
 
 def _in_order(plan, voters):
@@ -268,7 +281,7 @@ def _in_order(plan, voters):
 def _until_interrupted(folds):
     """Keep the folds up to one that the user stopped, and that one if it learned anything."""
     done = []
-    for fold in folds:
+    for fold in _stopping_at_interrupt(folds, done):
         if fold.learned:
             done.append(fold)
         elif done:
@@ -276,6 +289,18 @@ def _until_interrupted(folds):
         if fold.interrupted:
             break
     return done
+
+
+def _stopping_at_interrupt(folds, done):
+    """Yield folds until the user presses Ctrl-C while the next one is prepared."""
+    try:
+        yield from folds
+    except InsistedInterrupt:
+        raise
+    except KeyboardInterrupt:
+        if not done or NETWORK not in done[-1].ensemble.voters:
+            raise
+        done[-1] = replace(done[-1], interrupted=True)
 
 
 def _joined(folds):

@@ -1,7 +1,7 @@
 """Adjacency matrices of label graphs: validated, canonical and read-only.
 
-The border of `LabelGraph`: what users pass comes through here once. Knows numpy, scipy and what a
-0/1 label matrix is.
+The border of `LabelGraph`: what users pass comes through here once; rows and columns of data frames
+are matched by name. Knows numpy, scipy, data frames of labels and what a 0/1 label matrix is.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,66 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_mrmp._numerics.label_frames import (
+    are_numbers,
+    check_same_names,
+    column_names,
+    positions,
+)
 from sklearn_mrmp._numerics.labels import check_label_matrix
+
+
+def adjacency_names(name, adjacency):
+    """Return the labels that the columns of a data frame name, or None where there are no names."""
+    names = column_names(adjacency)
+    if names is None or are_numbers(names):
+        return None
+    check_same_names(row_names(adjacency), names, f"the rows of relation {name!r}")
+    return names
+
+
+def row_names(adjacency):
+    """Names of a data frame's rows; without an index they are in the order of the columns."""
+    index = getattr(adjacency, "index", None)
+    names = column_names(adjacency) if index is None else [str(name) for name in index]
+    return column_names(adjacency) if are_numbers(names) else names
+
+
+def in_label_order(name, adjacency, names):
+    """Return the values of a data frame with rows and columns in the order of the label names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the relation, for error messages.
+    adjacency : object
+        Whatever is not a data frame with names is returned as it is.
+    names : sequence of str or None
+        Names of the labels; None, and numbers, take the order of the columns.
+
+    Returns
+    -------
+    adjacency : object
+    """
+    found = adjacency_names(name, adjacency)
+    if found is None:
+        return adjacency
+    wanted = found if names is None or are_numbers(names) else list(names)
+    if found != wanted:
+        check_same_names(found, wanted, f"relation {name!r}")
+    rows, columns = row_names(adjacency), found
+    if rows == columns == wanted:
+        return adjacency.to_numpy()
+    return adjacency.to_numpy()[np.ix_(positions(rows, wanted), positions(columns, wanted))]
+
+
+def known_names(relations, label_names):
+    """Label names: those given, else those of the first data frame among the relations, or None."""
+    given = None if label_names is None else [str(name) for name in label_names]
+    if given is not None and not are_numbers(given):
+        return given
+    found = (adjacency_names(name, adjacency) for name, adjacency in relations.items())
+    return next((names for names in found if names is not None), given)
 
 
 def check_adjacency(name, adjacency, n_labels=None):
@@ -82,8 +141,8 @@ def endpoints(matrix):
     return source, matrix.indices
 
 
-def check_relations(relations, n_labels=None):
-    """Validate a mapping of relation names to adjacencies; all get the same number of labels."""
+def check_relations(relations, n_labels=None, label_names=None):
+    """Validate a mapping of relation names to adjacencies; all get the same labels."""
     if not isinstance(relations, Mapping):
         raise TypeError(
             "relations must be a mapping of name to (n_labels, n_labels) adjacency, got "
@@ -91,10 +150,12 @@ def check_relations(relations, n_labels=None):
         )
     if not relations:
         raise ValueError("relations is empty; pass at least one relation (or None for no graph).")
-    checked = {}
-    for name, adjacency in relations.items():
+    for name in relations:
         if not isinstance(name, str):
             raise TypeError(f"Relation names must be strings, got {name!r}.")
+    checked, label_names = {}, known_names(relations, label_names)
+    for name, adjacency in relations.items():
+        adjacency = in_label_order(name, adjacency, label_names)
         checked[name] = check_adjacency(name, adjacency, n_labels)
         n_labels = checked[name].shape[0]
     return checked

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._graph.adjacency import check_label_names, check_relations
+from sklearn_mrmp._graph.adjacency import check_label_names, check_relations, known_names
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 
 LEARNED = "chi2"
@@ -60,8 +60,9 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
         - a `LabelGraph`: taken as it is; when both sides have label names, labels are matched by
           name.
         - a mapping of relation name to adjacency of shape (n_labels, n_labels), dense or sparse,
-          weighted, directed (row → column). The value ``"chi2"`` under the name ``"pulling"`` or
-          ``"pushing"`` stands for the learned relation, so that
+          weighted, directed (row → column); data frames are matched by name. The value
+          ``"chi2"`` under the name ``"pulling"`` or ``"pushing"`` stands for the learned relation,
+          so that
           ``{"pulling": "chi2", "pushing": "chi2", "parent": hierarchy}`` mixes both kinds.
         - a callable that takes `Y` and returns one of these.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
@@ -142,12 +143,15 @@ def _mix(relations, n_labels, label_names, learn):
         name: learned.relations[name] if name in wanted else value
         for name, value in relations.items()
     }
-    checked = check_relations(chosen, n_labels)
+    checked, names = (
+        check_relations(chosen, n_labels, label_names),
+        known_names(chosen, label_names),
+    )
     if learned is None:
-        return LabelGraph(checked, label_names)
+        return LabelGraph(checked, names)
     return LabelGraph(
         checked,
-        learned.label_names,
+        names,
         n_samples=learned.n_samples,
         counts=learned.counts,
         co_occurrence={name: learned.co_occurrence[name] for name in wanted},

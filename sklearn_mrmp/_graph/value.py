@@ -19,6 +19,7 @@ from sklearn_mrmp._graph.adjacency import (
     endpoints,
     equal_arrays,
     equal_matrices,
+    known_names,
     with_data,
 )
 from sklearn_mrmp._graph.chi2 import chi2_p_value, chi2_statistic
@@ -37,9 +38,10 @@ class LabelGraph:
     relations : mapping of str to {array-like, sparse matrix} of shape (n_labels, n_labels)
         One adjacency per relation. Entry ``[i, j]`` is the weight of the edge from label `i`
         (source) to label `j` (target); weights are finite and not negative, 0 means no edge.
-        The diagonal is dropped: a label is not a neighbour of itself.
+        The diagonal is dropped: a label is not a neighbour of itself. Rows and columns of a data
+        frame are matched by name.
     label_names : sequence of str, default=None
-        One name per label; ``"0"``, ``"1"``, … when None.
+        One name per label; those of a data frame in `relations`, or ``"0"``, ``"1"``, … when None.
     n_samples : int, default=None
         Number of rows the graph was learned from.
     counts : array-like of int of shape (n_labels,), default=None
@@ -69,7 +71,9 @@ class LabelGraph:
     def __init__(
         self, relations, label_names=None, *, n_samples=None, counts=None, co_occurrence=None
     ):
-        self._relations = check_relations(relations)
+        label_names = None if label_names is None else list(label_names)
+        self._relations = check_relations(relations, label_names=label_names)
+        label_names = known_names(relations, label_names)
         n_labels = next(iter(self._relations.values())).shape[0]
         self._label_names = check_label_names(label_names, n_labels)
         self._n_samples = None if n_samples is None else int(n_samples)

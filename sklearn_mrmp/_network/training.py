@@ -11,6 +11,7 @@ import torch
 from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
+from sklearn_mrmp._host.interrupts import InsistedInterrupt
 from sklearn_mrmp._host.torch_state import load_compiler, resolve_device, seeded_torch
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
@@ -102,8 +103,8 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
 
     Raises
     ------
-    KeyboardInterrupt
-        When the user insisted.
+    InsistedInterrupt
+        When the user pressed Ctrl-C twice.
     """
     checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch()
     training = recipe.training.resolved(train.rows)
@@ -130,7 +131,7 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
             trained = _ended(net, interrupt)
             net.forget_training()
     if interrupt.n_asked > 1:
-        raise KeyboardInterrupt  # skorch has swallowed it
+        raise InsistedInterrupt  # skorch has swallowed it
     return trained
 
 

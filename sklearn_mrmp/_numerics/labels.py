@@ -1,10 +1,12 @@
 """What a 0/1 label matrix is, dense or sparse, said once for everybody who is given one.
 
-Leaf module: numpy and scipy.
+Knows numpy, scipy and data frames of labels.
 """
 
 import numpy as np
 import scipy.sparse as sp
+
+from sklearn_mrmp._numerics.label_frames import plain_labels
 
 # Values named in an error message: enough to recognise -1/1 labels, counts or scores.
 _SHOWN = 5
@@ -23,7 +25,7 @@ def check_label_matrix(Y, name="Y"):
     Returns
     -------
     Y : ndarray, or csr_array without duplicates
-        The same labels, in the dtype they had.
+        The same labels, in the dtype they had, as far as it is one of numbers.
 
     Examples
     --------
@@ -33,7 +35,9 @@ def check_label_matrix(Y, name="Y"):
         ...
     ValueError: Y must hold only 0 and 1, but it holds 2. Pass a 0/1 indicator matrix.
     """
-    Y = without_duplicates(Y) if sp.issparse(Y) else np.asarray(Y)
+    Y = without_duplicates(Y) if sp.issparse(Y) else np.asarray(plain_labels(Y))
+    if Y.dtype == np.float16:
+        Y = Y.astype(np.float32)  # scipy's sparse matrices know no half precision
     if Y.ndim != 2:
         raise ValueError(
             f"{name} must be a matrix (n_samples, n_labels) of 0 and 1, got shape {Y.shape}."
@@ -59,7 +63,16 @@ def values_beside_0_and_1(Y):
     values = Y.data if sp.issparse(Y) else Y
     if values.dtype == bool:
         return np.empty(0)
+    if values.dtype.kind in "OUS":
+        return distinct(values)
     return np.unique(values[~((values == 0) | (values == 1))])
+
+
+def distinct(values):
+    """Return the distinct values of an array; objects as text that shows what they are."""
+    if values.dtype.kind in "OUS":
+        return np.unique([repr(value) for value in values.ravel()])
+    return np.unique(values)
 
 
 def shown_values(values):

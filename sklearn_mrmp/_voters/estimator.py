@@ -55,22 +55,10 @@ class EstimatorVoter:
     def logits(self, rows, candidates=None):
         """Log odds of all labels, or margins, float32."""
         method = choose_response_method(self.estimator_)
-        if self.n_labels_ > 1:
-            scores = label_scores(self.estimator_, rows.table, self.n_labels_, method)
-        else:
-            scores = _scores_of_one_label(self.estimator_, rows.table, method)
+        scores = label_scores(self.estimator_, rows.table, self.n_labels_, method)
         if method == "predict_proba":
             scores = log_odds(scores, _MARGIN)
         return scores.astype(np.float32)
-
-
-def _scores_of_one_label(estimator, table, method):
-    """Scores of class 1 as a column; a label that all training rows agree on has one class."""
-    scores = np.asarray(getattr(estimator, method)(table))
-    if scores.ndim == 1:
-        return scores[:, None]
-    where = np.flatnonzero(estimator.classes_ == 1)
-    return scores[:, where] if where.size else np.zeros((len(scores), 1))
 
 
 def _complete(voter):

@@ -148,3 +148,13 @@ def test_unknown_metric_lists_the_known_ones():
 def test_bad_input_is_refused_with_the_reason(Y, S, options, message):
     with pytest.raises(ValueError, match=message):
         tune_thresholds(Y, S, **options)
+
+
+@pytest.mark.parametrize(
+    "S", [np.array([[0.1, 0.2], [0.0, 0.9]]), np.array([[-3.0, 2.0], [7.0, 0.0]])]
+)
+def test_where_no_row_carries_a_label_nothing_is_predicted(S):
+    result = tune_thresholds(np.zeros_like(S, dtype=int), S)
+    for threshold in result.thresholds.values():
+        assert not (threshold <= S).any()
+        assert threshold >= 1  # nor for other rows with probabilities

@@ -100,13 +100,11 @@ def test_a_voter_that_knows_better_gets_the_weight():
     assert clf.vote_weights_["forest"] > clf.vote_weights_["linear"]
 
 
-@pytest.mark.filterwarnings("ignore:A column-vector y")
 @pytest.mark.parametrize("kind", ["one column", "binary", "multiclass"])
 def test_targets_of_any_kind(related, kind):
     X, Y = related
     y = {"one column": Y[:, [0]], "binary": Y[:, 0], "multiclass": Y[:, 0] + 2 * Y[:, 1]}[kind]
     clf = tiny(max_epochs=1, voters=("network", ("mine", FOREST))).fit(X, y)
-    y = y.ravel()
     assert clf.predict(X).shape == y.shape
     assert clf.predict_proba(X).shape == clf.voters_.mine.predict_proba(X).shape
     assert (clf.voters_.mine.predict(X) == y).mean() > 0.9  # its own training rows

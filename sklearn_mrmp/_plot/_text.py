@@ -27,7 +27,7 @@ def shorten(name, max_length):
     --------
     >>> from sklearn_mrmp._plot._text import shorten
     >>> shorten("international agreements on the sea", 20)
-    'international… e sea'
+    'international…he sea'
     """
     text = " ".join(str(name).split())
     if max_length is None or len(text) <= max_length:

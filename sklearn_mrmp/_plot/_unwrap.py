@@ -53,25 +53,17 @@ def _nothing_found(estimator, innermost, attribute):
     )
 
 
-def last_classifier(estimator, X):
-    """Return the classifier inside fitted pipelines and searches, and rows as it sees them.
+def last_classifier(estimator):
+    """Return the classifier that fitted pipelines and searches, however nested, end in."""
+    while (inner := _inner(estimator)) is not None:
+        estimator = inner
+    return estimator
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted.
-    X : array-like
-        Rows as `estimator` takes them.
 
-    Returns
-    -------
-    classifier : estimator
-        What the last pipeline or search ends in.
-    X : array-like
-        The rows, transformed by the steps before it.
-    """
+def rows_of_last_classifier(estimator, X):
+    """Return rows as the classifier at the end of fitted pipelines and searches sees them."""
     while (inner := _inner(estimator)) is not None:
         if isinstance(estimator, Pipeline) and len(estimator) > 1:
             X = estimator[:-1].transform(X)
         estimator = inner
-    return estimator, X
+    return X

@@ -17,7 +17,7 @@ from sklearn_mrmp._decisions.thresholds import (
 )
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._text import set_plain
-from sklearn_mrmp._plot._unwrap import last_classifier
+from sklearn_mrmp._plot._unwrap import last_classifier, rows_of_last_classifier
 
 _POINTS = 4_000
 
@@ -93,12 +93,12 @@ class ThresholdDisplay:
         """
         check_is_fitted(estimator)
         metrics, thresholds, rule_scores = check_metrics(metrics), None, None
-        classifier, rows = last_classifier(estimator, X)
+        classifier = last_classifier(estimator)
         # decisions are shown on the kind of scores that they were tuned on
         method = choose_response_method(estimator, getattr(classifier, "response_method", "auto"))
         Y, S = check_labels_and_scores(y, label_scores(estimator, X, np.shape(y)[1], method))
         if isinstance(classifier, TunedDecisionsMixin):
-            thresholds = classifier.thresholds_
+            thresholds, rows = classifier.thresholds_, rows_of_last_classifier(estimator, X)
             rule_scores = {
                 name: metric_value(Y, classifier._labels_at(S, rows, name, "optimal"), name)
                 for name in metrics

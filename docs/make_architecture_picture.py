@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 INPUT, LABELS, OUTPUT = "#dbe9f6", "#e3f1e1", "#fbe8d3"
-PULLING, PUSHING, EDGE = "#2e8b57", "#c0392b", "#444444"
+PULLING, PUSHING, EDGE = "#2166ac", "#b2182b", "#444444"
 
 
 def box(ax, x, y, text, color, *, width=2.3, height=0.78):

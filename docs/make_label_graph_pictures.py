@@ -35,7 +35,9 @@ def save_small(figure, path):
     """Save as a PNG of few colours, less than half the size of the usual one."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=80, bbox_inches="tight")
-    image = Image.open(buffer).convert("RGB").quantize(160, dither=Image.Dither.NONE)
+    # Median cut, the usual choice, merges the rare colours of the colour bar into others.
+    picture, method = Image.open(buffer).convert("RGB"), Image.Quantize.MAXCOVERAGE
+    image = picture.quantize(160, method=method, dither=Image.Dither.NONE)
     image.save(path, optimize=True)
 
 

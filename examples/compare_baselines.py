@@ -29,7 +29,7 @@ pd.DataFrame({"training songs": Y_train.sum(axis=0), "test songs": Y_test.sum(ax
 # %% [markdown]
 # ## Who goes with whom
 #
-# Before any model: a chi-squared test on every pair of moods. Green moods come together more
+# Before any model: a chi-squared test on every pair of moods. Blue moods come together more
 # often than chance would have it, red ones less often. An arrow from i to j is as thick as
 # knowing i changes what to expect of j.
 

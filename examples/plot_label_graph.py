@@ -34,7 +34,7 @@ print(graph)
 # %%
 # Draw it
 # -------
-# Green pulls, red and dashed pushes. The cat has no edge: what it does tells nothing about the
+# Blue pulls, red and dashed pushes. The cat has no edge: what it does tells nothing about the
 # rest. Arrows are there because the weights have a direction.
 LabelGraphDisplay.from_graph(graph)
 

@@ -1,11 +1,12 @@
 """The outcome of a comparison as a value: runs in, tables out.
 
 Means and standard deviations over seeds, the best value of each metric marked, as data frame,
-Markdown or LaTeX. Knows nothing of how the runs came about; pandas is imported on demand.
+Markdown, LaTeX or HTML. Knows nothing of how the runs came about; pandas is imported on demand.
 """
 
 import numpy as np
 
+from sklearn_mrmp._host.html import Bold, html_table
 from sklearn_mrmp._host.optional import import_optional
 
 PAPER_NAMES = {"accuracy": "ACC", "f1_samples": "ebF1", "f1_micro": "miF1", "f1_macro": "maF1"}
@@ -123,9 +124,12 @@ class ComparisonResult:
         text : str
         """
         header, rows = self._cells(lambda text: f"**{text}**", "±")
-        lines = ["| " + " | ".join(cells) + " |" for cells in [header, *rows]]
+        lines = [
+            "| " + " | ".join(_escape_markdown(cell) for cell in cells) + " |"
+            for cells in [header, *rows]
+        ]
         lines.insert(1, "|---|---|" + "---:|" * (len(header) - 2))
-        notes = [f"\n`{m}` failed: {_one_line(error)}" for m, error in self.errors.items()]
+        notes = [f"\n`{_one_line(m)}` failed: {_one_line(e)}" for m, e in self.errors.items()]
         return "\n".join(lines + notes) + "\n"
 
     def to_latex(self):
@@ -137,6 +141,7 @@ class ComparisonResult:
         """
         header, rows = self._cells(lambda text: rf"\textbf{{{text}}}", r"$\pm$")
         escaped = [[_escape_latex(cell) for cell in row[:2]] + row[2:] for row in rows]
+        header = [_escape_latex(cell) for cell in header]
         lines = [" & ".join(cells) + r" \\" for cells in [header, *escaped]]
         return "\n".join(
             [
@@ -168,6 +173,12 @@ class ComparisonResult:
                 costs = [mean(self.cost(method, name)) for name in _COSTS]
                 rows.append(cells + [_format_cost(cost) for cost in costs])
         return header, rows
+
+    def _repr_html_(self):
+        """Return the table for notebooks, best values in bold; needs no pandas."""
+        header, rows = self._cells(Bold, "±")
+        notes = [f"{method} failed: {_one_line(e)}" for method, e in self.errors.items()]
+        return html_table(header, rows, caption=repr(self), notes=notes)
 
     def __repr__(self):
         seeds = len({run.seed for run in self.runs})
@@ -205,5 +216,14 @@ def _one_line(text):
     return " ".join(text.split())
 
 
+def _escape_markdown(cell):
+    """Return a cell on one line, in which a vertical bar does not begin another cell."""
+    return _one_line(cell).replace("|", r"\|")
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {char: f"\\{char}" for char in "&%$#_{}"}
+
+
 def _escape_latex(text):
-    return "".join("\\" + char if char in "&%$#_{}" else char for char in text)
+    return "".join(_LATEX.get(char, char) for char in text)

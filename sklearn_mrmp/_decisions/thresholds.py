@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
 from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
+from sklearn_mrmp._host.html import html_table
 from sklearn_mrmp._numerics.label_frames import column_names, in_order
 from sklearn_mrmp._numerics.labels import check_label_matrix
 
@@ -36,6 +37,26 @@ class ThresholdResult:
     thresholds: Mapping
     scores: Mapping
     plateaus: Mapping
+
+    def _repr_html_(self):
+        header = ["metric", "threshold", "score", "equally good global cuts"]
+        rows = [
+            [name, _threshold_text(cut), f"{self.scores[name]:.4g}", _interval(self.plateaus[name])]
+            for name, cut in self.thresholds.items()
+        ]
+        return html_table(header, rows)
+
+
+def _threshold_text(cut):
+    """Return one cut, or the range of the cuts of several labels, as text."""
+    if np.ndim(cut) == 0:
+        return f"{cut:.4g}"
+    return f"{np.min(cut):.4g} to {np.max(cut):.4g} ({len(cut)} labels)"
+
+
+def _interval(plateau):
+    low, high = plateau
+    return f"({low:.4g}, {high:.4g}{']' if np.isfinite(high) else ')'}"
 
 
 def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shrinkage=SHRINKAGE):

@@ -1,4 +1,4 @@
-"""A label graph for other tools: a pandas table of edges, a networkx graph.
+"""A label graph for other tools: a pandas table of edges, a networkx graph, HTML for notebooks.
 
 Knows numpy and the public attributes of `LabelGraph`; pandas and networkx are imported on use.
 """
@@ -7,7 +7,10 @@ import numpy as np
 
 from sklearn_mrmp._graph.adjacency import endpoints
 from sklearn_mrmp._graph.chi2 import chi2_p_value, chi2_statistic
+from sklearn_mrmp._host.html import html_table
 from sklearn_mrmp._host.optional import import_optional
+
+_SHOWN_EDGES = 5  # of each relation in a notebook
 
 
 def edge_columns(graph, relation):
@@ -96,3 +99,33 @@ def edge_networkx(graph):
             attributes = dict(zip(columns, row, strict=True))
             result.add_edge(names[i], names[j], key=relation, relation=relation, **attributes)
     return result
+
+
+def edge_html(graph):
+    """`LabelGraph._repr_html_`: the strongest edges of each relation, without pandas."""
+    header = ["relation", "source", "target", "weight", "lift", "chi2", "rows with both"]
+    rows, notes = [], []
+    for relation in graph.relations:
+        columns = edge_columns(graph, relation)
+        missing = np.full(len(columns["weight"]), np.nan)
+        lift, chi2, together = (columns.get(k, missing) for k in ("lift", "chi2", "co_occurrence"))
+        order = _strongest(graph.relations[relation], columns)
+        for k in order[:_SHOWN_EDGES]:
+            names = [graph.label_names[columns[end][k]] for end in ("source", "target")]
+            numbers = [_number(column[k]) for column in (columns["weight"], lift, chi2, together)]
+            rows.append([relation, *names, *numbers])
+        if len(order) > _SHOWN_EDGES:
+            notes.append(f"{relation}: the {_SHOWN_EDGES} strongest of {len(order)}")
+    return html_table(header, rows, caption=repr(graph), notes=notes)
+
+
+def _strongest(adjacency, columns):
+    """Positions of the edges, strongest first; of two equal directions the first alone."""
+    order = np.lexsort([-columns.get("chi2", columns["weight"]), -columns["weight"]])
+    if (adjacency != adjacency.T).nnz:
+        return order
+    return order[columns["source"][order] < columns["target"][order]]
+
+
+def _number(value):
+    return "" if np.isnan(value) else f"{value:.4g}"

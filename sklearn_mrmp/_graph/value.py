@@ -23,7 +23,7 @@ from sklearn_mrmp._graph.adjacency import (
     with_data,
 )
 from sklearn_mrmp._graph.chi2 import chi2_p_value, chi2_statistic
-from sklearn_mrmp._graph.export import edge_frame, edge_networkx
+from sklearn_mrmp._graph.export import edge_frame, edge_html, edge_networkx
 from sklearn_mrmp._model_files.part import Part
 
 
@@ -303,6 +303,9 @@ class LabelGraph:
         samples = "" if self._n_samples is None else f", {self._n_samples} samples"
         relations = ", ".join(f"{name}: {A.nnz} edges" for name, A in self._relations.items())
         return f"LabelGraph({self.n_labels} labels{samples}; {relations})"
+
+    def _repr_html_(self):
+        return edge_html(self)
 
     def __eq__(self, other):
         if not isinstance(other, LabelGraph):

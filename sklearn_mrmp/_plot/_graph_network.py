@@ -16,24 +16,11 @@ from sklearn_mrmp._plot._graph_selection import (
     edge_widths,
     signed_association,
 )
+from sklearn_mrmp._plot._relation_style import relation_styles
+from sklearn_mrmp._plot._text import PLAIN, set_plain
 
-# Dark green and red differ in lightness too, and no two relations share a line style.
-STYLES = {"pulling": ("#117733", "solid"), "pushing": ("#d62f27", (0, (4, 2)))}
-_OTHER_STYLES = [
-    ("#3366bb", (0, (6, 1, 1, 1))),
-    ("#aa4499", (0, (1, 1))),
-    ("#b8860b", (0, (8, 2, 2, 2, 2, 2))),
-    ("#555555", (0, (3, 3))),
-]
-
-
-def relation_styles(relations):
-    """Colour and line style of each relation: green pulling, red dashed pushing, others apart."""
-    others = [name for name in relations if name not in STYLES]
-    styles = dict(STYLES)
-    for position, name in enumerate(others):
-        styles[name] = _OTHER_STYLES[position % len(_OTHER_STYLES)]
-    return {name: styles[name] for name in relations}
+# Of the axes' side: so many labels, of so many letters in a name, have room at the usual size.
+_LABELS_PER_INCH, _LETTERS_PER_INCH = 7, 3.4
 
 
 def node_positions(graph, relations, layout):
@@ -95,13 +82,13 @@ def _springs(graph, relations):
 
 
 def node_sizes(graph):
-    """Marker areas: in proportion to the label's frequency, never too small to see."""
+    """Marker areas in square points: grow with the label's frequency, never too small to see."""
     if graph.counts is None or not graph.counts.max(initial=0):
         return np.full(graph.n_labels, 60.0)
     return 18 + 380 * graph.counts / graph.counts.max()
 
 
-def draw_network(ax, graph, edges, positions, *, radial_names):
+def draw_network(ax, graph, edges, positions, names, *, radial_names):
     """Draw edges, nodes and names; return the artists of the edges.
 
     Parameters
@@ -114,6 +101,8 @@ def draw_network(ax, graph, edges, positions, *, radial_names):
         Their edges.
     positions : ndarray of shape (n_labels, 2)
         Where the labels are.
+    names : list of str
+        What to write beside the labels.
     radial_names : bool
         Write names outwards, as spokes of a wheel; else above the nodes.
 
@@ -122,26 +111,84 @@ def draw_network(ax, graph, edges, positions, *, radial_names):
     arrows : list of FancyArrowPatch
         One per edge.
     """
-    sizes = node_sizes(graph)
+    ax.set_axis_off()
+    _settle_layout(ax)
+    zoom = _zoom(ax, names)
+    sizes = node_sizes(graph) * zoom**2
     styles = relation_styles([drawn.relation for drawn in edges])
     arrows = []
     for drawn, widths in zip(edges, edge_widths(edges), strict=True):
         style = styles[drawn.relation]
         arrows += _draw_edges(ax, drawn, widths, positions, sizes, style, radial_names)
     ax.scatter(*positions.T, s=sizes, color="#f2e2b8", edgecolor="#333333", linewidth=0.8, zorder=3)
-    _draw_names(ax, graph.label_names, positions, sizes, radial_names)
-    _draw_legend(ax, edges, styles)
-    _frame(ax, positions, 0.2 if radial_names else 0.08)
+    legend = _draw_legend(ax, edges, styles, 9 * zoom)
+    texts = _draw_names(ax, names, positions, sizes, radial_names, 9 * zoom)
+    fit_names(ax, positions, sizes, texts, legend)
     return arrows
 
 
-def _frame(ax, positions, margin):
-    """Square limits around the nodes, of some size even for a single one."""
+def _settle_layout(ax):
+    """Let the figure give the axes its final place, which names and legend are then fitted to."""
+    figure = ax.figure.figure  # of a subfigure the whole one
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+def _zoom(ax, names):
+    """How much smaller nodes and letters are drawn where labels have less than usual room."""
+    box = ax.get_window_extent()
+    inches = min(box.width, box.height) / ax.figure.figure.dpi
+    crowd = np.sqrt(_LABELS_PER_INCH * inches / max(len(names), 1))
+    length = _LETTERS_PER_INCH * inches / max(map(len, names), default=1)
+    return float(np.clip(min(crowd, length), 0.6, 1.0))
+
+
+def fit_names(ax, positions, sizes, texts, legend):
+    """Set the limits of the axes such that nodes and names end above the legend and at no edge.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where nodes and names are drawn.
+    positions : ndarray of shape (n_labels, 2)
+        Where the labels are.
+    sizes : ndarray of shape (n_labels,)
+        Areas of the nodes, in square points.
+    texts : list of matplotlib Text
+        Their names.
+    legend : matplotlib Legend
+        At the lower edge of the axes.
+    """
     low, high = positions.min(axis=0), positions.max(axis=0)
-    half = (0.5 + margin) * (np.max(high - low) or 1.0)
-    (x, y) = (low + high) / 2
-    ax.set(xlim=(x - half, x + half), ylim=(y - half, y + half), aspect="equal")
-    ax.set_axis_off()
+    ax.set(xlim=(low[0] - 1, high[0] + 1), ylim=(low[1] - 1, high[1] + 1))  # all are visible
+    box, pixels = ax.get_window_extent(), ax.transData.transform(positions)
+    gap = ax.figure.figure.dpi / 15  # about five points
+    bottom = legend.get_window_extent().y1 - box.y0 + gap
+    room = np.array([box.width - gap, box.height - bottom - gap])
+    reach = np.array([text.get_window_extent().extents for text in texts]).reshape(-1, 2, 2)
+    radius = (np.sqrt(sizes) / 2 * ax.figure.figure.dpi / 72 + 2)[:, None]
+    before = np.minimum(reach[:, 0] - pixels, -radius)  # from the node to the left and lower end
+    after = np.maximum(reach[:, 1] - pixels, radius)
+    scale = _largest_scale(positions, before, after, room)
+    start, stop = (positions * scale + before).min(axis=0), (positions * scale + after).max(axis=0)
+    (x0, y0) = ((start + stop - room) / 2 - [gap / 2, bottom]) / scale
+    ax.set(xlim=(x0, x0 + box.width / scale), ylim=(y0, y0 + box.height / scale), aspect="equal")
+
+
+def _largest_scale(positions, before, after, room):
+    """Pixels per unit at which all nodes with their names fit into the room, by bisection.
+
+    Where names alone are longer than the room, an eighth of what the nodes could have.
+    """
+    spread = np.ptp(positions, axis=0)
+    high = np.min(room / np.maximum(spread, 1e-9 + spread.max() / 100)) if spread.max() else 1.0
+    low = high / 8
+    for _ in range(30):
+        middle = (low + high) / 2
+        reach = (positions * middle + after).max(axis=0) - (positions * middle + before).min(axis=0)
+        low, high = (middle, high) if (reach <= room).all() else (low, middle)
+    return low
 
 
 def _draw_edges(ax, drawn, widths, positions, sizes, style, bend_inwards):
@@ -173,27 +220,31 @@ def _inward_bend(start, end):
     return float(np.sign(side) * -0.45 * (1 - np.linalg.norm(end - start) / 2))
 
 
-def _draw_names(ax, names, positions, sizes, radial):
+def _draw_names(ax, names, positions, sizes, radial, fontsize):
+    """Write the names beyond or above the nodes; return the texts."""
+    style = {"textcoords": "offset points", "fontsize": fontsize, "zorder": 5, **PLAIN}
+    texts = []
     for name, (x, y), size in zip(names, positions, sizes, strict=True):
         distance = np.sqrt(size) / 2 + 3
         if not radial:
-            ax.annotate(
-                name, (x, y), (0, distance), textcoords="offset points", ha="center", va="bottom",
-                fontsize=9, zorder=5,
-                bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.65},
-            )  # fmt: skip
-            continue
-        angle = np.degrees(np.arctan2(y, x))
-        left = abs(angle) > 90 + 1e-6
-        offset = distance * np.array([x, y]) / max(np.hypot(x, y), 1e-12)
-        ax.annotate(
-            name, (x, y), offset, textcoords="offset points", fontsize=9, zorder=5,
-            rotation=angle - 180 if left else angle, rotation_mode="anchor",
-            ha="right" if left else "left", va="center",
-        )  # fmt: skip
+            box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.65}
+            place = {"xytext": (0, distance), "ha": "center", "va": "bottom", "bbox": box}
+        else:
+            angle = np.degrees(np.arctan2(y, x))
+            left = abs(angle) > 90 + 1e-6
+            place = {
+                "xytext": distance * np.array([x, y]) / max(np.hypot(x, y), 1e-12),
+                "rotation": angle - 180 if left else angle,
+                "rotation_mode": "anchor",
+                "ha": "right" if left else "left",
+                "va": "center",
+            }
+        texts.append(ax.annotate(name, (x, y), **place, **style))
+    return texts
 
 
-def _draw_legend(ax, edges, styles):
+def _draw_legend(ax, edges, styles, fontsize):
+    """Explain the relations at the lower edge of the axes; return the legend."""
     lines = import_optional("matplotlib.lines", "plot")
     handles = []
     for drawn in edges:
@@ -204,7 +255,12 @@ def _draw_legend(ax, edges, styles):
         if drawn.n_hidden:
             text = f"{drawn.relation}: {shown} strongest of {shown + drawn.n_hidden} {kind}"
         handles.append(lines.Line2D([], [], color=color, linestyle=dashes, linewidth=2, label=text))
-    ax.legend(
-        handles=handles, loc="lower center", bbox_to_anchor=(0.5, -0.03), ncols=len(handles),
-        frameon=False, fontsize=9,
-    )  # fmt: skip
+    for n_columns in (len(handles), 1):
+        legend = ax.legend(
+            handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0), borderaxespad=0.0,
+            ncols=n_columns, frameon=False, fontsize=fontsize,
+        )  # fmt: skip
+        set_plain(legend.get_texts())
+        if legend.get_window_extent().width <= ax.get_window_extent().width:
+            break
+    return legend

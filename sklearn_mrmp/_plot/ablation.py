@@ -6,9 +6,8 @@ Draws an `AblationResult`; matplotlib is imported when something is drawn.
 import numpy as np
 
 from sklearn_mrmp._host.optional import import_optional
-
-_COLORS = {"pulling": "#2e8b57", "pushing": "#c0392b"}
-_OTHER_COLOR = "#1f77b4"
+from sklearn_mrmp._plot._relation_style import relation_styles
+from sklearn_mrmp._plot._text import PLAIN
 
 
 def _labels(count):
@@ -81,8 +80,9 @@ class AblationDisplay:
         new_figure = axes is None
         self.axes_ = self._axes(axes, len(relations))
         self.figure_ = self.axes_[0].figure
+        styles = relation_styles(relations)
         for ax, relation in zip(self.axes_, relations, strict=True):
-            self._plot_relation(ax, relation)
+            self._plot_relation(ax, relation, styles[relation][0])
         self.axes_[0].set_ylabel("ROC-AUC, with minus without")
         if new_figure and self.result.n_undefined:
             count = _labels(self.result.n_undefined)
@@ -100,9 +100,8 @@ class AblationDisplay:
             raise ValueError(f"axes must be {n_panels} Axes, one per relation, got {len(axes)}.")
         return axes
 
-    def _plot_relation(self, ax, relation):
+    def _plot_relation(self, ax, relation, color):
         groups = [group for group in self.result.groups if group.relation == relation]
-        color = _COLORS.get(relation, _OTHER_COLOR)
         for x, group in enumerate(groups):
             # The labels themselves, lest a mean of a few extreme ones deceive.
             values = np.sort(self.result.gain[list(group.labels)])
@@ -114,5 +113,6 @@ class AblationDisplay:
         ax.axhline(0, color="0.3", lw=0.8)
         ticks = [f"{group.degrees}\n({_labels(len(group.labels))})" for group in groups]
         ax.set_xticks(range(len(groups)), ticks, fontsize="small")
-        ax.set(title=relation, xlabel="neighbours in the label graph")
+        ax.set_title(relation, **PLAIN)
+        ax.set_xlabel("neighbours in the label graph")
         ax.grid(axis="y", alpha=0.3)

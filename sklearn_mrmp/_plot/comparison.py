@@ -7,13 +7,19 @@ import numpy as np
 
 from sklearn_mrmp._compare.report import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._plot._text import PLAIN, set_plain, shorten
 
+_NAME_LENGTH = 32  # longer names of classifiers would take the room of the panels
 _COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 _MARKERS = ("o", "D", "s", "^")
+_RING = {"marker": "o", "ms": 11, "mfc": "none", "alpha": 0.6}
 
 
 class ComparisonDisplay:
     """Picture of a comparison: test scores per metric and classifier, and the time to fit.
+
+    For each decision a ring marks the classifier with the highest mean. Long names are shortened
+    with an ellipsis; ``methods`` has them in full.
 
     It is recommended to use `ComparisonDisplay.from_result`.
 
@@ -102,20 +108,30 @@ class ComparisonDisplay:
             self._plot_metric(ax, metric)
         self._plot_times(self.axes_[-1])
         self._label_methods()
-        handles, labels = self.axes_[0].get_legend_handles_labels()
         if axes is None:
-            if len(handles) > 1:
-                self.figure_.legend(
-                    handles, labels, loc="outside lower center", ncols=len(handles), frameon=False
-                )
+            self._draw_legend()
             if self.title:
-                self.figure_.suptitle(self.title)
+                self.figure_.suptitle(self.title, **PLAIN)
         return self
+
+    def _draw_legend(self):
+        """Explain the decisions and the ring; a single decision without a best one needs none."""
+        lines = import_optional("matplotlib.lines", "plot")
+        handles, _ = self.axes_[0].get_legend_handles_labels()
+        if any(not np.isnan(means).all() for means in self.means.values()):
+            text = "best mean of the decision"
+            handles.append(lines.Line2D([], [], color="0.3", **_RING, ls="", label=text))
+        if len(handles) > 1:
+            legend = self.figure_.legend(
+                handles=handles, loc="outside lower center", ncols=len(handles), frameon=False
+            )
+            set_plain(legend.get_texts())
 
     def _axes(self, axes, n_panels):
         if axes is None:
             plt = import_optional("matplotlib.pyplot", "plot")
-            size = (2.1 * n_panels + 1, 0.42 * len(self.methods) + 1.5)
+            names = max((len(name) for name in self._names()), default=0)
+            size = (2.1 * n_panels + 0.08 * names, 0.42 * len(self.methods) + 1.5)
             _, axes = plt.subplots(1, n_panels, sharey=True, figsize=size, layout="constrained")
         axes = np.asarray(axes, dtype=object).ravel()
         if len(axes) != n_panels:
@@ -144,9 +160,9 @@ class ComparisonDisplay:
             )
             if not np.isnan(means).all():
                 best = int(np.nanargmax(means))
-                ax.plot(*(means[best], best + shift), "o", ms=11, mfc="none", mec=color, alpha=0.6)
-        ax.set_title(PAPER_NAMES.get(metric, metric))
-        ax.set_xlabel(metric)
+                ax.plot(means[best], best + shift, color=color, **_RING)
+        ax.set_title(PAPER_NAMES.get(metric, metric), **PLAIN)
+        ax.set_xlabel(metric, **PLAIN)
         ax.grid(axis="x", alpha=0.3)
         ax.margins(x=0.15)
 
@@ -156,19 +172,35 @@ class ComparisonDisplay:
         ax.plot(self.fit_times, rows, "o", color="#555555")
         for row, seconds in zip(rows, self.fit_times, strict=True):
             if seconds > 0:
+                # Beside the point, where no other row can be.
                 text = f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
-                ax.annotate(text, (seconds, row), (0, 6), textcoords="offset points", ha="center")
-        if np.nan_to_num(self.fit_times).max(initial=0) > 0:
-            ax.set_xscale("log")
+                place = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+                ax.annotate(text, (seconds, row), **place, fontsize="small")
+        self._scale_times(ax)
         ax.set_title("fit time")
         ax.set_xlabel("seconds")
         ax.grid(axis="x", alpha=0.3)
-        ax.margins(x=0.25)
+
+    def _scale_times(self, ax):
+        """Logarithmic axis with room for the longest time's text on the right."""
+        positive = self.fit_times[np.nan_to_num(self.fit_times) > 0]
+        if len(positive):
+            low, high = np.log10([positive.min(), positive.max()])
+            width = max(high - low, 1.0)
+            ax.set_xscale("log")
+            ax.set_xlim(10 ** (low - 0.15 * width), 10 ** (high + 0.55 * width))
+
+    def _names(self):
+        """Names as they are written, with a note on those that failed."""
+        short = [shorten(method, _NAME_LENGTH) for method in self.methods]
+        failed = np.isnan(self.fit_times)
+        return [f"{m} (failed)" if f else m for m, f in zip(short, failed, strict=True)]
 
     def _label_methods(self):
+        rows = np.arange(len(self.methods))
         for ax in self.axes_:
             ax.set_ylim(len(self.methods) - 0.5, -0.5)
-            ax.set_yticks(np.arange(len(self.methods)))
-        failed = np.isnan(self.fit_times)
-        names = [f"{m} (failed)" if f else m for m, f in zip(self.methods, failed, strict=True)]
-        self.axes_[0].set_yticks(np.arange(len(names)), names)
+            ax.set_yticks(rows)
+        self.axes_[0].set_yticks(rows, self._names())
+        for ax in self.axes_:
+            set_plain(ax.get_yticklabels())  # all, because axes that share y share the names

@@ -4,6 +4,7 @@ The public face; what is drawn is chosen in `_graph_selection`, and drawn by `_g
 `_graph_matrix`. Knows no estimator beyond its attribute ``label_graph_``.
 """
 
+import warnings
 from numbers import Integral
 
 from sklearn_mrmp._graph.learning import label_graph
@@ -15,9 +16,15 @@ from sklearn_mrmp._plot._graph_selection import (
     select_edges,
     select_labels,
 )
+from sklearn_mrmp._plot._text import shorten
+from sklearn_mrmp._plot._unwrap import find_fitted
 
 _MAX_LABELS = {"network": 40, "matrix": 1000}
-_FIGURE_SIZE = {"network": (8, 8), "matrix": (10, 7.5)}  # names and colour bar beside the matrix
+_NETWORK_LIMIT = 100  # names of more labels overlap around the circle
+_FIGURE = {  # names and colour bar are beside the matrix; names are inside the axes of a network
+    "network": {"figsize": (8, 8), "layout": "constrained"},
+    "matrix": {"figsize": (10, 7.5), "layout": "compressed"},
+}
 
 
 class LabelGraphDisplay:
@@ -38,7 +45,7 @@ class LabelGraphDisplay:
     figure_ : matplotlib Figure
         The figure of the axes.
     drawn_graph_ : LabelGraph
-        The part of the graph that was drawn.
+        The part of the graph that was drawn, with the names of its labels in full.
     edges_ : list of FancyArrowPatch
         The edges of a network, weakest first within each relation; None for a matrix.
     image_ : matplotlib AxesImage
@@ -82,8 +89,9 @@ class LabelGraphDisplay:
 
         Parameters
         ----------
-        estimator : MrMPClassifier
-            A fitted classifier, with the attribute ``label_graph_``.
+        estimator : MrMPClassifier, or a pipeline or search that ends in one
+            Fitted: a classifier with the attribute ``label_graph_``, or one inside pipelines,
+            searches or a `TunedDecisionClassifier`.
         **plot_options
             Passed to `plot`.
 
@@ -92,12 +100,11 @@ class LabelGraphDisplay:
         display : LabelGraphDisplay
             The drawn display.
         """
-        name = type(estimator).__name__
-        if not hasattr(estimator, "label_graph_"):
-            raise ValueError(f"This {name} has no label_graph_; pass a fitted MrMPClassifier.")
-        if estimator.label_graph_ is None:
+        classifier = find_fitted(estimator, "label_graph_")
+        if classifier.label_graph_ is None:
+            name = type(classifier).__name__
             raise ValueError(f"This {name} was fitted without a label graph (relations=None).")
-        return cls.from_graph(estimator.label_graph_, **plot_options)
+        return cls.from_graph(classifier.label_graph_, **plot_options)
 
     @classmethod
     def from_labels(
@@ -147,12 +154,16 @@ class LabelGraphDisplay:
         max_labels=None,
         max_edges=None,
         layout="circular",
+        max_name_length=24,
     ):
         """Draw the graph.
 
-        Node size is the frequency of a label; the width of an edge is its weight or, when all
-        weights are 1, the strength of the association (phi coefficient). Relations that differ
-        by direction get arrows.
+        Pulling is blue and pushing red. In a network, node size is the frequency of a label; the
+        width of an edge is its weight or, when all weights are 1, the strength of the association
+        (phi coefficient). Relations that differ by direction get arrows. The colours of a matrix
+        show the phi coefficient, which is the correlation of two labels (the weight for relations
+        without counts), on one scale for pulling and pushing; the scale is that of the square
+        root, so that weak associations can be seen.
 
         Parameters
         ----------
@@ -164,15 +175,20 @@ class LabelGraphDisplay:
             The relations to draw; all when None.
         labels : sequence of str or int, default=None
             The labels to draw, by name or index; when None, the `max_labels` most frequent labels
-            that have an edge.
+            that have an edge. A network takes 100 at most.
         max_labels : int, default=None
-            Most labels to draw when `labels` is None: 40 in a network and 1000 in a matrix.
+            Most labels to draw when `labels` is None: 40 in a network and 1000 in a matrix. The
+            names of more than 100 labels cannot be read in a network: a larger number warns and
+            draws 100. A matrix draws as many as you ask for.
         max_edges : int, default=None
             Most edges per relation in a network, the strongest; as many as labels when None.
         layout : {"circular", "spring"}, mapping or callable, default="circular"
             Where the nodes of a network go: around a circle with related labels side by side;
             pulled together by springs; as a mapping of label name to (x, y) says; or as a
             callable says that takes the graph and returns such a mapping.
+        max_name_length : int, default=24
+            Longer names are shortened with an ellipsis; None writes them in full. The full names
+            are always in ``drawn_graph_.label_names``.
 
         Returns
         -------
@@ -181,33 +197,54 @@ class LabelGraphDisplay:
         """
         if kind not in _MAX_LABELS:
             raise ValueError(f"kind must be 'network' or 'matrix', got {kind!r}.")
-        for name, value in (("max_labels", max_labels), ("max_edges", max_edges)):
-            if value is not None and (not isinstance(value, Integral) or value < 1):
-                raise ValueError(f"{name} must be None or an integer above 0, got {value!r}.")
+        _check_count("max_labels", max_labels)
+        _check_count("max_edges", max_edges)
+        _check_count("max_name_length", max_name_length, smallest=4)
         relations = check_drawn_relations(self.graph, relations)
+        if kind == "network":
+            max_labels = self._readable(labels, max_labels)
         graph = select_labels(self.graph, relations, labels, max_labels or _MAX_LABELS[kind])
         self._set_axes(ax, kind)
+        self._set_title(graph)
         self.edges_ = self.image_ = None
         if kind == "matrix":
-            self.image_ = draw_matrix(self.ax_, graph, relations)
+            self.image_ = draw_matrix(self.ax_, graph, relations, max_name_length)
         else:
-            self.edges_ = self._draw_network(graph, relations, layout, max_edges)
+            self.edges_ = self._draw_network(graph, relations, layout, max_edges, max_name_length)
         self.drawn_graph_ = graph
-        self._set_title(graph)
         return self
+
+    def _readable(self, labels, max_labels):
+        """Return how many labels a network may draw; warn, or refuse labels that were named."""
+        hint = "pass kind='matrix', which shows hundreds of labels"
+        if labels is not None and len(labels) > _NETWORK_LIMIT:
+            raise ValueError(
+                f"A network of {len(labels)} labels cannot be read; name at most {_NETWORK_LIMIT}, "
+                f"or {hint}."
+            )
+        if labels is None and max_labels is not None and max_labels > _NETWORK_LIMIT:
+            if self.graph.n_labels > _NETWORK_LIMIT:
+                warnings.warn(
+                    f"A network of {max_labels} labels cannot be read: the {_NETWORK_LIMIT} most "
+                    f"frequent ones are drawn; for more, {hint}.",
+                    stacklevel=3,
+                )
+            return _NETWORK_LIMIT
+        return max_labels
 
     def _set_axes(self, ax, kind):
         if ax is None:
             plt = import_optional("matplotlib.pyplot", "plot")
-            _, ax = plt.subplots(figsize=_FIGURE_SIZE[kind], layout="compressed")
+            _, ax = plt.subplots(**_FIGURE[kind])
         self.ax_, self.figure_ = ax, ax.figure
 
-    def _draw_network(self, graph, relations, layout, max_edges):
+    def _draw_network(self, graph, relations, layout, max_edges, max_name_length):
         max_edges = max_edges or max(graph.n_labels, 1)
         edges = [select_edges(graph, name, max_edges) for name in relations]
         positions = node_positions(graph, relations, layout)
+        names = [shorten(name, max_name_length) for name in graph.label_names]
         radial = isinstance(layout, str) and layout == "circular"
-        return draw_network(self.ax_, graph, edges, positions, radial_names=radial)
+        return draw_network(self.ax_, graph, edges, positions, names, radial_names=radial)
 
     def _set_title(self, graph):
         whole = self.graph.n_labels
@@ -216,3 +253,10 @@ class LabelGraphDisplay:
         )
         samples = "" if graph.n_samples is None else f", {graph.n_samples} samples"
         self.ax_.set_title(f"Label graph: {shown}{samples}", fontsize=11)
+
+
+def _check_count(name, value, smallest=1):
+    if value is not None and (not isinstance(value, Integral) or value < smallest):
+        raise ValueError(
+            f"{name} must be None or an integer of at least {smallest}, got {value!r}."
+        )

@@ -8,16 +8,16 @@ from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,
     label_scores,
-    last_step,
-    rows_of_last_step,
 )
-from sklearn_mrmp._decisions.sweep import METRICS, metric_value, sweep_cuts
+from sklearn_mrmp._decisions.sweep import METRICS, TOLERANCE, metric_value, sweep_cuts
 from sklearn_mrmp._decisions.thresholds import (
     best_thresholds,
     check_labels_and_scores,
     check_metrics,
 )
 from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._plot._text import set_plain
+from sklearn_mrmp._plot._unwrap import last_classifier, rows_of_last_classifier
 
 _POINTS = 4_000
 
@@ -27,7 +27,8 @@ class ThresholdDisplay:
 
     Use `from_estimator` or `from_predictions` to make one. A dotted line marks the chosen cut, a
     shade the plateau of cuts that are best on the rows shown, and a dashed horizontal line what
-    the rule made for the metric reaches on the same rows.
+    the rule made for the metric reaches on the same rows. Where all cuts are equally good there is
+    no shade, and the legend says so.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class ThresholdDisplay:
     thresholds : dict of str to float
         The chosen cuts.
     plateaus : dict of str to (float, float), default=None
-        Intervals to shade.
+        Intervals to shade; none for a metric that is missing.
     rule_scores : dict of str to float, default=None
         What the metric's own rule reaches.
 
@@ -75,7 +76,7 @@ class ThresholdDisplay:
 
         Parameters
         ----------
-        estimator : classifier, or a Pipeline that ends in one
+        estimator : classifier, or a pipeline or search that ends in one
             Fitted on a label matrix, with ``predict_proba`` or ``decision_function``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows, best such as `estimator` was not fitted on.
@@ -92,12 +93,12 @@ class ThresholdDisplay:
         """
         check_is_fitted(estimator)
         metrics, thresholds, rule_scores = check_metrics(metrics), None, None
-        classifier = last_step(estimator)
+        classifier = last_classifier(estimator)
         # decisions are shown on the kind of scores that they were tuned on
         method = choose_response_method(estimator, getattr(classifier, "response_method", "auto"))
         Y, S = check_labels_and_scores(y, label_scores(estimator, X, np.shape(y)[1], method))
         if isinstance(classifier, TunedDecisionsMixin):
-            thresholds, rows = classifier.thresholds_, rows_of_last_step(estimator, X)
+            thresholds, rows = classifier.thresholds_, rows_of_last_classifier(estimator, X)
             rule_scores = {
                 name: metric_value(Y, classifier._labels_at(S, rows, name, "optimal"), name)
                 for name in metrics
@@ -143,7 +144,7 @@ class ThresholdDisplay:
         tuned = best_thresholds(Y, S, metrics)
         thresholds = tuned.thresholds if thresholds is None else thresholds
         chosen = {name: float(thresholds[name]) for name in metrics}
-        return cls(_curves(Y, S, metrics, tuned), chosen, tuned.plateaus, rule_scores)
+        return cls(_curves(Y, S, metrics, tuned), chosen, _shades(S, tuned.plateaus), rule_scores)
 
     def plot(self, *, ax=None):
         """Draw the curves.
@@ -164,36 +165,57 @@ class ThresholdDisplay:
         self.ax_, self.figure_, self.lines_ = ax, ax.figure, {}
         for name, (cuts, values) in self.curves.items():
             label = f"{name}, cut {self.thresholds[name]:.3g}"
+            if np.ptp(values) < TOLERANCE:
+                label += f" ({values[0]:.3g} at every cut)"
             (line,) = ax.plot(cuts, values, drawstyle="steps-pre", label=label)
             self.lines_[name] = line
             self._mark(name, line.get_color(), cuts)
         if self.rule_scores is not None:
             ax.plot([], [], color="0.4", ls="--", label="the metric's own rule")
-        ax.set(xlabel="threshold", ylabel="score", ylim=(0, 1))
-        ax.legend(frameon=False, fontsize="small", loc="upper right")
+        # a little beyond 0 and 1, lest a curve be hidden by the frame
+        ax.set(xlabel="threshold", ylabel="score", ylim=(-0.02, 1.02))
+        set_plain(ax.legend(fontsize="small", loc="best", framealpha=0.8).get_texts())
         return self
 
     def _mark(self, name, color, cuts):
         self.ax_.axvline(self.thresholds[name], color=color, ls=":", lw=1)
-        if self.plateaus is not None:
+        if self.plateaus is not None and name in self.plateaus:
             low, high = np.clip(self.plateaus[name], cuts[0], cuts[-1])
             self.ax_.axvspan(low, high, color=color, alpha=0.15, lw=0)
         if self.rule_scores is not None:
             self.ax_.axhline(self.rule_scores[name], color=color, ls="--", lw=1)
 
 
+def _shades(S, plateaus):
+    """Return the parts of the plateaus among the scores, without those that hold all or none."""
+    smallest, largest = float(S.min()), float(S.max())
+    shades = {name: tuple(np.clip(ends, smallest, largest)) for name, ends in plateaus.items()}
+    return {n: (a, b) for n, (a, b) in shades.items() if a < b and (a, b) != (smallest, largest)}
+
+
 def _curves(Y, S, metrics, tuned):
-    """At most a few thousand points of each curve, with the best one among them."""
+    """At most a few thousand points of each curve, with the ends and the best one among them."""
     step = -(-S.size // _POINTS)
     parts = [
         (values[::step], {name: curve[::step] for name, curve in curves.items()})
         for values, curves in sweep_cuts(Y, S, metrics)
     ][1:]  # without "predict nothing", whose cut is infinite
     cuts = np.concatenate([values for values, _ in parts])
+    low, high = _ends(float(S.min()), float(S.max()))
     result = {}
     for name in metrics:
-        x = np.append(cuts, tuned.thresholds[name])
-        y = np.append(np.concatenate([curves[name] for _, curves in parts]), tuned.scores[name])
+        ends = [metric_value(Y, cut <= S, name) for cut in (low, high)]
+        x = np.concatenate([cuts, [tuned.thresholds[name], low, high]])
+        y = np.concatenate([*(curves[name] for _, curves in parts), [tuned.scores[name], *ends]])
         order = np.argsort(x, kind="stable")
         result[name] = (x[order], y[order])
     return result
+
+
+def _ends(smallest, largest):
+    """Where curves begin and end: beyond all scores, but probabilities stay between 0 and 1."""
+    margin = 0.03 * (largest - smallest) or 1.0
+    low, high = smallest - margin, largest + margin
+    if 0 <= smallest and largest <= 1:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return low, high

@@ -1,8 +1,7 @@
 """The course of training: losses per epoch, with the epoch whose weights are used."""
 
-from sklearn.utils.validation import check_is_fitted
-
 from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._plot._unwrap import find_fitted
 
 
 class TrainingHistoryDisplay:
@@ -46,8 +45,8 @@ class TrainingHistoryDisplay:
 
         Parameters
         ----------
-        estimator : MrMPClassifier
-            Fitted.
+        estimator : MrMPClassifier, or a pipeline or search that ends in one
+            Fitted; the classifier may also be inside a `TunedDecisionClassifier`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -55,8 +54,8 @@ class TrainingHistoryDisplay:
         -------
         display : TrainingHistoryDisplay
         """
-        check_is_fitted(estimator, "history_")
-        return cls(estimator.history_, estimator.best_epoch_).plot(ax=ax)
+        classifier = find_fitted(estimator, "history_")
+        return cls(classifier.history_, classifier.best_epoch_).plot(ax=ax)
 
     def plot(self, *, ax=None):
         """Draw the curves.

@@ -59,3 +59,13 @@ def test_given_axes_are_used_and_counted():
     assert display.figure_ is figure
     with pytest.raises(ValueError, match="axes must be 2 Axes"):
         AblationDisplay.from_result(make_result(1), axes=axes[:1])
+
+
+def test_a_relation_named_with_dollars_is_shown_as_it_is():
+    rng = np.random.default_rng(0)
+    Y = rng.random((40, 3)) < 0.5
+    graph = LabelGraph({r"$\frac$": np.eye(3, k=1)})
+    result = auc_gain_by_degree(Y, rng.random(Y.shape), rng.random(Y.shape), graph)
+    display = AblationDisplay.from_result(result)
+    display.figure_.draw_without_rendering()
+    assert display.axes_[0].get_title() == r"$\frac$"

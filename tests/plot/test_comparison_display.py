@@ -8,6 +8,7 @@ from sklearn_mrmp._compare.run import ComparisonRun
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")
+Bbox = pytest.importorskip("matplotlib.transforms").Bbox
 METRICS, DECISIONS = ("accuracy", "f1_micro"), ("optimal", "threshold")
 
 
@@ -37,7 +38,53 @@ def test_there_is_a_panel_per_metric_and_one_for_times(result):
     names = [text.get_text() for text in display.axes_[0].get_yticklabels()]
     assert names == ["low", "high", "bad (failed)"]
     (legend,) = display.figure_.legends
-    assert [t.get_text() for t in legend.get_texts()] == [f"decision: {d}" for d in DECISIONS]
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[:2] == [f"decision: {d}" for d in DECISIONS]
+
+
+@pytest.mark.parametrize("n_decisions", [1, 2])
+def test_the_legend_explains_the_rings(result, n_decisions):
+    part = ComparisonResult(result.runs, result.methods, METRICS, DECISIONS[:n_decisions])
+    (legend,) = ComparisonDisplay.from_result(part).figure_.legends
+    assert [text.get_text() for text in legend.get_texts()][-1] == "best mean of the decision"
+    assert legend.legend_handles[-1].get_markersize() == 11
+
+
+@pytest.mark.parametrize("size", [None, (12, 3.5)], ids=["own figure", "low axes"])
+def test_times_of_fourteen_methods_overlap_neither_each_other_nor_points_nor_frames(size):
+    runs = [make_run(f"m{k}", 0, 0.01 if k else 0.9) for k in range(14)]
+    result = ComparisonResult(runs, [run.method for run in runs], METRICS, DECISIONS)
+    axes = None if size is None else plt.subplots(1, 3, figsize=size)[1]
+    display = ComparisonDisplay.from_result(result, axes=axes)
+    display.figure_.draw_without_rendering()
+    ax = display.axes_[-1]
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) == 14
+    frame = ax.get_window_extent()
+    radius = ax.lines[0].get_markersize() / 2 * display.figure_.dpi / 72
+    centres = ax.transData.transform(np.column_stack([display.fit_times, np.arange(14)]))
+    points = [Bbox([centre - radius, centre + radius]) for centre in centres]
+    for box in boxes:
+        assert sum(box.overlaps(other) for other in boxes) == 1  # itself
+        assert frame.x0 < box.x0
+        assert box.x1 < frame.x1
+        assert not any(box.overlaps(point) for point in points)
+
+
+def test_names_are_shown_as_they_are_on_one_line_and_shortened(result):
+    odd = {"low": r"$\frac$ of $5", "high": "a long\nname " * 9, "bad": "$a$ $b$"}
+    runs = [ComparisonRun(**{**vars(run), "method": odd[run.method]}) for run in result.runs]
+    renamed = ComparisonResult(runs, list(odd.values()), METRICS, ("$d$", "e$$"))
+    for run in renamed.runs:
+        if run.error is None:
+            run.scores.update(dict.fromkeys(renamed.decisions, run.scores["optimal"]))
+    display = ComparisonDisplay.from_result(renamed, title=r"$\nothing$")
+    display.figure_.draw_without_rendering()
+    first, second, third = [t.get_text() for t in display.axes_[0].get_yticklabels()]
+    assert (first, third) == (r"$\frac$ of $5", "$a$ $b$ (failed)")
+    assert len(second) <= 32
+    assert "…" in second
+    assert display.methods == list(odd.values())
 
 
 def test_points_are_the_means_and_the_best_is_ringed(result):

@@ -9,8 +9,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_rgb
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
+from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._host import optional as _optional
 from sklearn_mrmp._plot._graph_selection import edge_widths, select_edges, select_labels
@@ -76,15 +80,27 @@ def test_an_estimator_without_a_graph_is_refused_with_the_reason(graph):
         LabelGraphDisplay.from_estimator(SimpleNamespace(label_graph_=None))
 
 
-def test_pulling_is_solid_green_and_pushing_dashed_red(graph):
+def test_an_unfitted_classifier_is_refused():
+    with pytest.raises(NotFittedError):
+        LabelGraphDisplay.from_estimator(make_pipeline(MaxAbsScaler(), MrMPClassifier()))
+
+
+def test_pulling_is_solid_blue_and_pushing_dashed_red(graph):
     pulling = LabelGraphDisplay.from_graph(graph, relations="pulling").edges_
     pushing = LabelGraphDisplay.from_graph(graph, relations=["pushing"]).edges_
-    red, green, _ = matplotlib.colors.to_rgb(to_hex(pulling[0].get_edgecolor()))
-    assert green > red
+    red, _, blue = to_rgb(pulling[0].get_edgecolor())
+    assert blue > 2 * red
     assert pulling[0].get_linestyle() == "solid"
-    red, green, _ = matplotlib.colors.to_rgb(to_hex(pushing[0].get_edgecolor()))
-    assert red > green
+    red, _, blue = to_rgb(pushing[0].get_edgecolor())
+    assert red > 2 * blue
     assert pushing[0].get_linestyle() != "solid"
+
+
+def test_networks_and_matrices_have_the_same_two_colours(graph):
+    network = LabelGraphDisplay.from_graph(graph)
+    cmap = LabelGraphDisplay.from_graph(graph, kind="matrix").image_.get_cmap()
+    drawn = sorted({to_rgb(edge.get_edgecolor()) for edge in network.edges_})  # blue, then red
+    np.testing.assert_allclose(drawn, [to_rgb(cmap(0.9)), to_rgb(cmap(0.1))], atol=0.01)
 
 
 def test_other_relations_get_styles_of_their_own(graph):
@@ -200,6 +216,111 @@ def test_matrix_colours_pull_and_push_on_both_sides_of_zero(graph):
     assert values[i, j] == pytest.approx(np.sqrt(graph.statistic["pulling"][0, 1] / 300))
 
 
+def test_equal_strengths_have_colours_of_equal_strength_in_a_matrix(graph):
+    norm = LabelGraphDisplay.from_graph(graph, kind="matrix").image_.norm
+    assert norm.vmin == -norm.vmax
+    strengths = norm.vmax * np.array([0.01, 0.2, 0.7, 1])
+    np.testing.assert_allclose(norm(strengths) + norm(-strengths), 1)
+    assert (np.diff(norm(strengths)) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("relations", "low", "high"),
+    [(None, "pushing", "pulling"), ("pulling", None, "pulling"), ("pushing", "pushing", None)],
+)
+def test_the_colour_bar_says_what_its_numbers_and_ends_are(graph, relations, low, high):
+    display = LabelGraphDisplay.from_graph(graph, kind="matrix", relations=relations)
+    bar = display.image_.colorbar.ax
+    assert "phi coefficient" in bar.get_ylabel()
+    assert bar.get_ylabel().startswith(low or "phi")
+    assert bar.get_ylabel().endswith(high or ")")
+    limit = display.image_.norm.vmax
+    assert bar.get_ylim() == (-limit if low else 0, limit if high else 0)
+
+
+def test_the_colour_bar_of_given_weights_speaks_of_weights():
+    display = LabelGraphDisplay.from_graph(LabelGraph({"near": np.eye(3, k=1)}), kind="matrix")
+    assert display.image_.colorbar.ax.get_ylabel() == "edge weight  →  near"
+
+
+LONG = "a name of sixty characters, which nobody would like to read"
+
+
+def matrix_share(names, **options):
+    graph = LabelGraph({"near": np.eye(20, k=1)}, names)
+    display = LabelGraphDisplay.from_graph(graph, kind="matrix", **options)
+    display.figure_.draw_without_rendering()
+    return display.ax_.get_position().height
+
+
+def test_a_long_name_is_shortened_and_leaves_the_matrix_its_room():
+    names = [f"label number {k}" for k in range(20)]
+    usual = matrix_share(names)
+    assert matrix_share([LONG, *names[1:]]) > 0.9 * usual
+    assert matrix_share([LONG, *names[1:]], max_name_length=None) < 0.8 * usual
+
+
+@pytest.mark.parametrize("options", [{}, {"layout": "spring"}, {"kind": "matrix"}], ids=str)
+def test_full_names_stay_reachable(graph, options):
+    renamed = graph.rename([LONG, *NAMES[1:]])
+    display = LabelGraphDisplay.from_graph(renamed, **options)
+    assert display.drawn_graph_.label_names[0] == LONG
+    written = texts(display.ax_) | {t.get_text() for t in display.ax_.get_yticklabels()}
+    (short,) = (text for text in written if "…" in text)
+    assert len(short) <= 24
+    assert LONG.startswith(short.partition("…")[0])
+    assert LONG.endswith(short.partition("…")[2])
+    display = LabelGraphDisplay.from_graph(renamed, **options, max_name_length=None)
+    assert LONG in texts(display.ax_) | {t.get_text() for t in display.ax_.get_yticklabels()}
+
+
+@pytest.mark.parametrize("layout", ["circular", "spring"])
+@pytest.mark.parametrize("given_axes", [False, True])
+def test_names_end_inside_the_axes_below_the_title_and_above_the_legend(layout, given_axes):
+    graph = LabelGraph(
+        {"near": np.eye(30, k=1), "far": np.eye(30, k=2)}, [f"{LONG} {k}" for k in range(30)]
+    )
+    ax = plt.figure(figsize=(10, 5)).subplots(1, 2)[1] if given_axes else None
+    display = LabelGraphDisplay.from_graph(graph, layout=layout, ax=ax)
+    display.figure_.draw_without_rendering()
+    frame, legend = display.ax_.get_window_extent(), display.ax_.get_legend().get_window_extent()
+    title = display.ax_.title.get_window_extent()
+    for text in display.ax_.texts:
+        box = text.get_window_extent()
+        assert frame.x0 <= box.x0
+        assert box.x1 <= frame.x1
+        assert legend.y1 <= box.y0
+        assert box.y1 <= min(frame.y1, title.y0)
+
+
+@pytest.mark.parametrize("options", [{}, {"layout": "spring"}, {"kind": "matrix"}], ids=str)
+@pytest.mark.parametrize("n_labels", [5, 70])
+def test_names_with_dollars_are_shown_as_they_are(options, n_labels):
+    names = [rf"$\frac$ {k}" for k in range(n_labels)]
+    graph = LabelGraph({r"$\near$": np.eye(n_labels, k=1)}, names)
+    display = LabelGraphDisplay.from_graph(graph, **options)
+    display.figure_.draw_without_rendering()
+    written = [*display.ax_.texts, *display.ax_.get_yticklabels(), *display.ax_.get_xticklabels()]
+    shown = {name for text in written for name in text.get_text().split(", ")}
+    assert shown & set(names)
+
+
+def test_a_network_is_limited_to_labels_that_can_be_read():
+    graph = LabelGraph({"near": np.eye(130, k=1)})
+    with pytest.warns(UserWarning, match=r"130 labels cannot be read.*kind='matrix'"):
+        display = LabelGraphDisplay.from_graph(graph, max_labels=130, max_edges=1)
+    assert display.drawn_graph_.n_labels == 100
+    with pytest.raises(ValueError, match=r"130 labels cannot be read.*kind='matrix'"):
+        LabelGraphDisplay.from_graph(graph, labels=range(130))
+    matrix = LabelGraphDisplay.from_graph(graph, kind="matrix", max_labels=130)
+    assert matrix.drawn_graph_.n_labels == 130
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_small_graph_takes_any_limit(graph):
+    assert LabelGraphDisplay.from_graph(graph, max_labels=983).drawn_graph_ == graph
+
+
 def test_matrix_of_many_labels_names_clusters_and_pushers(large_graph):
     display = LabelGraphDisplay.from_graph(large_graph, kind="matrix")
     names = [tick.get_text() for tick in display.ax_.get_yticklabels()]
@@ -231,6 +352,7 @@ def test_graphs_without_edges_or_counts_can_be_drawn(kind, n_labels):
         ({"relations": []}, r"got \[\]"),
         ({"max_labels": 0}, "max_labels must be .*0"),
         ({"max_edges": 1.5}, "max_edges must be .*1.5"),
+        ({"max_name_length": 3}, "max_name_length must be .*3"),
         ({"layout": "star"}, "layout must be .*'star'"),
         ({"layout": {"sea": (0, 0)}}, "no position for 'ship'"),
         ({"labels": ["lake"]}, "'lake' is not in the graph"),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -104,3 +105,48 @@ def test_rule_score_of_predictions_is_drawn_when_asked(related):
 def test_needs_a_fitted_classifier(related):
     with pytest.raises(NotFittedError):
         ThresholdDisplay.from_estimator(OneVsRestClassifier(LogisticRegression()), *related)
+
+
+def shades(ax):
+    return [patch for patch in ax.patches if patch.get_alpha() == 0.15]
+
+
+def test_a_metric_that_is_the_same_at_every_cut_has_no_shade_and_the_legend_says_so():
+    S = np.random.default_rng(0).random((20, 3))
+    display = ThresholdDisplay.from_predictions(np.zeros((20, 3)), S, metrics=["f1_micro"])
+    assert not shades(display.ax_)
+    (text,) = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "0 at every cut" in text
+
+
+@pytest.mark.parametrize(("value", "ends"), [(0.4, (0, 1)), (-3.0, (-4, -2))])
+def test_a_single_score_gives_a_step_and_no_shade(value, ends):
+    Y = np.array([[1, 0], [1, 1], [0, 0]])
+    display = ThresholdDisplay.from_predictions(Y, np.full(Y.shape, value), metrics=METRICS)
+    assert not shades(display.ax_)
+    cuts, values = display.curves["accuracy"]
+    assert (cuts[0], cuts[-1]) == ends
+    assert values[0] == values[-1] == pytest.approx(1 / 3)  # all labels, and none
+    cuts, values = display.curves["f1_micro"]
+    assert values[0] == pytest.approx(2 / 3)
+    assert values[-1] == 0
+
+
+def test_a_plateau_between_scores_is_shaded():
+    display = ThresholdDisplay.from_predictions(
+        [[1, 0], [1, 1]], [[0.75, 0.25], [0.75, 0.5]], metrics="accuracy"
+    )
+    assert len(shades(display.ax_)) == 1
+    assert display.plateaus == {"accuracy": (0.25, 0.5)}
+
+
+def test_a_tuned_classifier_inside_searches_and_pipelines_is_shown_with_its_own_cuts(related):
+    X, Y = related
+    tuned = TunedDecisionClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
+    grid = {"tuneddecisionclassifier__metric": ["f1_macro"]}
+    search = GridSearchCV(make_pipeline(MaxAbsScaler(), tuned), grid, scoring="f1_micro", cv=2)
+    nested = make_pipeline(MaxAbsScaler(), search).fit(X[:100], Y[:100])
+    display = ThresholdDisplay.from_estimator(nested, X[100:], Y[100:])
+    assert display.thresholds == nested[-1].best_estimator_[-1].thresholds_
+    expected = metric_value(Y[100:] > 0, nested.predict(X[100:]) > 0, "f1_macro")
+    assert display.rule_scores["f1_macro"] == expected

@@ -5,13 +5,8 @@ A new release of scikit-learn can break this file and no other. Leaf module: sci
 
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    RealNotInt,
-    StrOptions,
-    validate_params,
-)
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, validate_params
+from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
@@ -33,3 +28,10 @@ __all__ = [
     "_safe_split",
     "validate_params",
 ]
+
+
+class StrOptions(_StrOptions):
+    """Strings that a parameter takes; scikit-learn's lists them in an order that changes by run."""
+
+    def __str__(self):
+        return f"a str among {{{', '.join(map(repr, sorted(self.options)))}}}"

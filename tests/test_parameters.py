@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import sklearn_mrmp
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._network.settings import TrainingSettings
@@ -14,6 +15,19 @@ from tests.tiny import tiny
 def rows(n_samples, length):
     starts = np.arange(0, n_samples * length + 1, length)
     return TokenRows(starts, np.ones(n_samples * length, dtype=np.int64))
+
+
+def choices_of(cls):
+    """Constraints of a class's parameters that name strings."""
+    groups = getattr(cls, "_parameter_constraints", {}).values()
+    constraints = [c for group in groups if group != "no_validation" for c in group]
+    return [c for c in constraints if hasattr(c, "options")]
+
+
+@pytest.mark.parametrize("name", sorted(sklearn_mrmp.__all__))
+def test_errors_list_what_a_parameter_takes_in_one_order(name):
+    for choice in choices_of(getattr(sklearn_mrmp, name)):
+        assert str(choice) == f"a str among {{{', '.join(map(repr, sorted(choice.options)))}}}"
 
 
 @pytest.mark.parametrize(("n_samples", "epochs"), [(10, 30), (4_000, 20), (100_000, 12)])

@@ -165,7 +165,24 @@ def compare_classifiers(
     )
 
 
+def _check_pairs(estimators):
+    """Refuse a list of anything but pairs, and names that no table can show."""
+    if not isinstance(estimators, Mapping):
+        for item in estimators:
+            if not isinstance(item, (tuple, list)) or len(item) != 2:
+                is_bare = hasattr(item, "fit")
+                given = {type(item).__name__: item} if is_bare else "{'name': classifier}"
+                raise TypeError(
+                    "estimators must be a mapping of names to classifiers or a list of (name, "
+                    f"classifier), got {item!r} in a list. Write compare_classifiers({given}, …)."
+                )
+    for name in dict(estimators):
+        if not isinstance(name, str):
+            raise TypeError(f"The classifiers' names must be strings, got {name!r}.")
+
+
 def _check_estimators(estimators):
+    _check_pairs(estimators)
     named = dict(estimators)
     if len(named) != len(estimators) or not named:
         raise ValueError(

@@ -4,14 +4,17 @@ Reads arguments and data, calls `compare_classifiers`, writes tables and a pictu
 """
 
 import argparse
+import csv
+import math
 import sys
 from pathlib import Path
 
-from sklearn.datasets import get_data_home
-
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
+from sklearn_mrmp._compare.report import table_rows
+from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
+from sklearn_mrmp.datasets._fetch import data_home_folder
 
 _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
 
@@ -33,10 +36,10 @@ def main(argv=None):
     try:
         return arguments.run(arguments)
     except (OSError, ValueError, ImportError) as error:
-        sys.stderr.write(f"sklearn_mrmp: {error}\n")
+        _complain(error)
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("sklearn_mrmp: interrupted; the same command resumes\n")
+        _complain("interrupted; the same command resumes")
         return 130
 
 
@@ -99,7 +102,10 @@ def _methods(text):
 
 
 def _positive(text):
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
     return number
@@ -112,6 +118,7 @@ def _compare(arguments):
         raise ValueError(f"--titles is for texts, and the rows of {name} are features.")
     texts = {"text": is_text, "titles": arguments.titles}
     _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
+    can_draw = _can_draw()
     arguments.out.mkdir(parents=True, exist_ok=True)
     runs = arguments.out / f"{name}.jsonl"
     if arguments.fresh:
@@ -128,47 +135,88 @@ def _compare(arguments):
         verbose=1,
     )
     _say("\n" + result.to_markdown())
-    _write(result, arguments.out, name)
+    _write(result, arguments.out, name, can_draw)
     return 1 if result.errors else 0
+
+
+def _can_draw():
+    """Whether pictures can be drawn; said before the run, which may take hours."""
+    try:
+        import_optional("matplotlib.pyplot", "plot")
+    except ImportError as error:
+        _complain(f"no picture will be written. {error}")
+        return False
+    return True
 
 
 def _load(dataset, data_home):
     """Return the name of the data set, its training part and its test part."""
-    folder = Path(dataset)
-    if not folder.is_dir() or dataset == folder.name:
-        home = Path(get_data_home(data_home))
-        if dataset == "reuters":
-            parts = (
-                load_reuters21578(home / "reuters21578", subset=part) for part in ("train", "test")
-            )
-            return dataset, *parts
-        named = home / "mulan" / dataset
-        if named.is_dir() or not folder.is_dir():
-            folder = named
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"There is no folder {dataset!r} and no data set {folder}. Give --data-home, or "
-            f"download it: sklearn_mrmp.datasets.fetch_mulan({dataset!r})."
-        )
+    if dataset == "reuters":
+        path, load = data_home_folder(data_home) / "reuters21578", load_reuters21578
+        return dataset, *(load(path, subset=part) for part in ("train", "test"))
+    folder = _find(dataset, data_home)
     name = folder.resolve().name
+    whole, parts = folder / f"{name}.arff", (f"{name}-train.arff", f"{name}-test.arff")
+    if whole.is_file() and not all((folder / part).is_file() for part in parts):
+        raise ValueError(
+            f"{whole} is one file, and a comparison needs training and test rows: divide it into "
+            f"{parts[0]} and {parts[1]}, or call sklearn_mrmp.compare_classifiers in Python with "
+            "parts of your own."
+        )
     return name, *(load_mulan(folder, name, subset=part) for part in ("train", "test"))
 
 
-def _write(result, out, name):
-    """Write the table as CSV and Markdown, and the picture."""
-    from sklearn_mrmp._plot.comparison import ComparisonDisplay
+def _find(dataset, data_home):
+    """Return the folder of a Mulan data set: in the data home by its name, or else as a path."""
+    given, named = Path(dataset), data_home_folder(data_home) / "mulan" / dataset
+    if named.is_dir() and (dataset == given.name or not given.is_dir()):
+        return named
+    if given.is_dir():
+        return given
+    if given.is_file():
+        is_part = given.suffix in (".arff", ".xml")
+        hint = f"; give its folder: --dataset {given.parent}" if is_part else ""
+        raise ValueError(
+            f"{dataset} is a file, and --dataset takes a folder in Mulan's format (ARFF and XML)"
+            f"{hint}. For data in another format call sklearn_mrmp.compare_classifiers in Python."
+        )
+    raise FileNotFoundError(
+        f"There is no folder {dataset!r} and no data set {named}. Give --data-home, or "
+        f"download it: sklearn_mrmp.datasets.fetch_mulan({dataset!r})."
+    )
 
-    written = [out / f"{name}{suffix}" for suffix in (".csv", ".md", ".png")]
-    result.to_frame().to_csv(written[0], index=False)
+
+def _write(result, out, name, can_draw):
+    """Write the table as CSV and Markdown and, if possible, the picture."""
+    written = [out / f"{name}.csv", out / f"{name}.md"]
+    _write_csv(table_rows(result), written[0])
     written[1].write_text(result.to_markdown(), encoding="utf-8")
-    if len(result.errors) < len(result.methods):
+    if can_draw and len(result.errors) < len(result.methods):
+        from sklearn_mrmp._plot.comparison import ComparisonDisplay
+
+        written.append(out / f"{name}.png")
         display = ComparisonDisplay.from_result(result, title=name)
-        display.figure_.savefig(written[2], dpi=120)
-    else:
-        written.pop()
+        display.figure_.savefig(written[-1], dpi=120)
     _say("wrote " + ", ".join(map(str, written)))
+
+
+def _write_csv(rows, path):
+    """Write rows as pandas would, without it: what is missing is empty."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({key: "" if _is_nan(value) else value for key, value in row.items()})
+
+
+def _is_nan(value):
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _say(text):
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def _complain(text):
+    sys.stderr.write(f"sklearn_mrmp: {text}\n")

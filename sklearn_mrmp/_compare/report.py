@@ -82,8 +82,7 @@ class ComparisonResult:
             ``peak_memory`` (MB), ``n_seeds`` and ``error``.
         """
         pd = import_optional("pandas", "data")
-        rows = [self._row(decision, m) for decision in self.decisions for m in self.methods]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(table_rows(self))
 
     def _row(self, decision, method):
         best = self.best
@@ -187,6 +186,11 @@ class ComparisonResult:
 
     def __str__(self):
         return self.to_markdown()
+
+
+def table_rows(result):
+    """Return the rows of ``result.to_frame()`` as dictionaries; needs no pandas."""
+    return [result._row(decision, m) for decision in result.decisions for m in result.methods]
 
 
 def mean(values):

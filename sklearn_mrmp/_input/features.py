@@ -1,4 +1,4 @@
-"""Rows of features: each feature that is not zero is a token.
+"""Rows of features: each feature that is not zero is a token, if it tells rows apart.
 
 `FeatureInput` learns from the training rows how a row becomes tokens and applies the same to new
 rows. Knows numpy, token rows and the representation of linear models.
@@ -7,6 +7,7 @@ rows. Knows numpy, token rows and the representation of linear models.
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from sklearn_mrmp._input.presentation import LinearFeatures, check_representation
 from sklearn_mrmp._input.token_rows import TokenRows
@@ -30,7 +31,8 @@ class FeatureInput:
     The value ``t = (x − mean_j) / std_j`` uses mean and deviation of feature j over the training
     rows where it is not zero, then a smooth bound of ±5. Binary bags have no deviation, so t = 0
     and a token is its plain embedding; counts, tf-idf weights and dense measurements of any unit
-    all arrive on one scale.
+    all arrive on one scale. A feature that is equal in all training rows is no token: it says
+    nothing of any of them, and would be a token of each.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ class FeatureInput:
         self.weighted = weighted
 
     def fit(self, X):
-        """Learn which features occur, and their mean and deviation where they do."""
+        """Learn which features tell rows apart, and mean and deviation where they occur."""
         X = X.astype(np.float64)
         n_features = X.shape[1]
         self.n_tokens_ = n_features
@@ -61,7 +63,7 @@ class FeatureInput:
         np.maximum.at(largest, X.indices, np.abs(X.data))
         mean, spread = _mean_and_spread(X.indices, X.data / largest[X.indices], counts)
         spread[spread <= _CONSTANT_SPREAD * np.abs(mean)] = 0.0
-        self.trained_ = counts > 0
+        self.trained_ = (counts > 0) & ~((counts == X.shape[0]) & (spread == 0))
         self.mean_, self.spread_ = mean * largest, spread * largest
         self.has_values_ = bool(spread.any())
         self.features_ = LinearFeatures().fit(X)
@@ -78,10 +80,12 @@ class FeatureInput:
         return as_csr(X)
 
     def tokens(self, X):
-        """Turn a feature matrix into `TokenRows`; features unknown to training are left out."""
+        """Turn a feature matrix into `TokenRows` of the features that tell training rows apart."""
         keep = self.trained_[X.indices]
         if self.max_tokens is not None:
-            keep &= rank_in_row(X) < self.max_tokens
+            # What is no token ranks last and takes no token's place.
+            tokens_alone = sp.csr_array((X.data * keep, X.indices, X.indptr), X.shape)
+            keep &= rank_in_row(tokens_alone) < self.max_tokens
         rows = TokenRows(
             X.indptr.astype(np.int64),
             X.indices.astype(np.int64) + 1,

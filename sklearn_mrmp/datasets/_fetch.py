@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from urllib.error import HTTPError
 
-from sklearn.datasets import fetch_file, get_data_home
+from sklearn.datasets import fetch_file
 
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, validate_params
 from sklearn_mrmp.datasets._checksums import MULAN_SHA256, REUTERS_SHA256
@@ -100,7 +100,7 @@ def fetch_mulan(
     """
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ValueError(f"name must be the plain name of a data set, got {name!r}.")
-    folder = Path(get_data_home(data_home), "mulan", name)
+    folder = data_home_folder(data_home) / "mulan" / name
     wanted = [f"{name}.xml", f"{name}-train.arff", f"{name}-test.arff"]
     if subset == "all" and (folder / f"{name}.arff").is_file():
         wanted = wanted[:1]
@@ -170,12 +170,19 @@ def fetch_reuters21578(
     >>> len(reuters.data)  # doctest: +SKIP
     3019
     """
-    folder = Path(get_data_home(data_home), "reuters21578")
+    folder = data_home_folder(data_home) / "reuters21578"
     missing = [file for file in REUTERS_SHA256 if not (folder / file).is_file()]
     if missing:
         _check_may_download(download_if_missing, folder, missing)
         _download_reuters(url, folder, {"n_retries": int(n_retries), "delay": float(delay)})
     return load_reuters21578(folder, split, subset=subset)
+
+
+def data_home_folder(data_home=None):
+    """Return the folder that scikit-learn's `get_data_home` names; that function also makes it."""
+    if data_home is None:
+        data_home = os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data")
+    return Path(data_home).expanduser()
 
 
 def _check_may_download(download_if_missing, folder, missing):

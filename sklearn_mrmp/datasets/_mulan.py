@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 
 from sklearn_mrmp._sklearn_compat import StrOptions, validate_params
 from sklearn_mrmp.datasets._arff import ArffError, read_arff
+from sklearn_mrmp.datasets._nominal import Coding
 
 
 @validate_params(
@@ -45,20 +46,23 @@ def load_mulan(folder, name=None, *, subset="all"):
         Dictionary-like, with these attributes.
 
         data : {ndarray, csr_array} of shape (n_samples, n_features), float64
-            Sparse exactly when the ARFF rows are. Nominal values are the numbers they spell, or
-            positions in ``categories``; missing values are NaN.
+            Sparse exactly when the ARFF rows are; missing values are NaN. Nominal values are the
+            numbers they spell. Of two categories that are no numbers the rarer one is 1; several
+            have a column each, in which they are 1 (a missing one is 1 in none).
         target : ndarray of shape (n_samples, n_labels), int32
             1 where a row has a label, else 0.
         feature_names : list of str
-            Names of the columns of ``data``.
+            Names of the columns of ``data``; ``<attribute>=<category>`` for a category's own.
         target_names : list of str
             Names of the labels, in the order of the XML file.
         categories : dict
-            For each feature with categories that are not numbers, its list of categories.
+            For each nominal attribute with categories that are not numbers, their list. Of two,
+            the second is 1.
         parents : dict
             For each label that the XML nests inside another, the name of that other label.
         DESCR : str
-            What was loaded.
+            What was loaded, and which nominal attributes were left out because they name rows:
+            (nearly) every row has a value of its own.
 
     Raises
     ------
@@ -69,6 +73,9 @@ def load_mulan(folder, name=None, *, subset="all"):
 
     Notes
     -----
+    What is rare, and what names rows, is decided by the training rows (those of ``<name>.arff``
+    when there are no parts), for all subsets alike.
+
     ``target`` is dense, and of a type in which ``target.T @ target`` cannot overflow: even the
     16,105 × 983 labels of Delicious take only 63 MB. ``csr_array(target)`` makes it sparse.
 
@@ -104,17 +111,17 @@ def load_mulan(folder, name=None, *, subset="all"):
     tables = [read_arff(path) for path in _arff_paths(folder, name, subset)]
     _check_same_attributes(tables)
     labels, features = _split_columns(tables[0], label_names, xml_path)
-    X = _stack([table.values[:, features] for table in tables])
+    coding = _choose_coding(tables, features, folder / f"{name}-train.arff", subset)
+    X = _stack([coding.transform(table.values[:, features]) for table in tables])
     Y = np.vstack([_label_matrix(table, labels) for table in tables])
-    attributes = [tables[0].attributes[j] for j in features]
     return Bunch(
         data=X,
         target=Y,
-        feature_names=[attribute.name for attribute in attributes],
+        feature_names=coding.feature_names,
         target_names=label_names,
-        categories={a.name: list(a.categories) for a in attributes if a.is_symbolic},
+        categories=coding.categories,
         parents=parents,
-        DESCR=_describe(name, subset, tables, X, Y),
+        DESCR=_describe(name, subset, tables, X, Y, coding.left_out),
     )
 
 
@@ -225,6 +232,21 @@ def _split_columns(table, label_names, xml_path):
     return labels, features
 
 
+def _choose_coding(tables, features, train_path, subset):
+    """How nominal features become columns, by the training rows whichever rows are loaded."""
+    table = tables[0]  # the training rows, if they are loaded
+    symbolic = [a.name for a in (table.attributes[j] for j in features) if a.is_symbolic]
+    if subset == "test" and symbolic:
+        if not train_path.is_file():
+            raise FileNotFoundError(
+                f"{train_path} does not exist; how the nominal attribute {symbolic[0]!r} of the "
+                "test rows is coded is decided by the training rows."
+            )
+        table = read_arff(train_path)
+        _check_same_attributes([table, *tables])
+    return Coding.choose([table.attributes[j] for j in features], table.values[:, features])
+
+
 def _label_matrix(table, labels):
     Y = table.values[:, labels]
     Y = Y.toarray() if sp.issparse(Y) else Y
@@ -247,11 +269,13 @@ def _stack(parts):
     return np.vstack([part.toarray() if sp.issparse(part) else part for part in parts])
 
 
-def _describe(name, subset, tables, X, Y):
+def _describe(name, subset, tables, X, Y, left_out):
     files = ", ".join(f"{table.path.name} ({len(table.lines)} rows)" for table in tables)
     kind = "sparse" if sp.issparse(X) else "dense"
+    are = "it names" if len(left_out) == 1 else "they name"
+    note = f"\nLeft out, because {are} rows: {', '.join(left_out)}." if left_out else ""
     return (
         f"{name}, a multi-label data set in Mulan's format ({subset} rows).\n"
         f"{X.shape[0]} rows, {X.shape[1]} features ({kind}), {Y.shape[1]} labels, "
-        f"{Y.sum() / max(1, len(Y)):.2f} labels per row.\nRead from {files}."
+        f"{Y.sum() / max(1, len(Y)):.2f} labels per row.\nRead from {files}.{note}"
     )

@@ -1,13 +1,17 @@
 """The command line on a small folder: what it prints, writes and refuses."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline
 
+from sklearn_mrmp import MLKNNClassifier
 from sklearn_mrmp._compare import cli as _cli
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.cli import main
 from sklearn_mrmp._compare.methods import METHODS, make_method
+from sklearn_mrmp._compare.report import table_rows
 from sklearn_mrmp.datasets import make_related_labels
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -118,6 +122,83 @@ def test_missing_data_is_reported_without_a_traceback(tmp_path, capsys):
     assert "holds no *.sgm files" in capsys.readouterr().err
 
 
+def test_looking_for_data_makes_no_folder(tmp_path):
+    assert run("--dataset", "absent", "--data-home", tmp_path / "home") == 1
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_data_set_without_parts_is_explained(home, tmp_path, capsys):
+    folder = home / "mulan" / "tiny"
+    (folder / "tiny-train.arff").rename(folder / "tiny.arff")
+    (folder / "tiny-test.arff").unlink()
+    assert run("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out") == 1
+    message = capsys.readouterr().err
+    assert "tiny.arff is one file" in message
+    assert "tiny-train.arff and tiny-test.arff" in message
+    assert "subset=" not in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_is_no_data_set(home, tmp_path, capsys):
+    table = tmp_path / "rows.csv"
+    table.write_text("a,b\n1,0\n")
+    assert run("--dataset", table) == 1
+    message = capsys.readouterr().err
+    assert "rows.csv is a file" in message
+    assert "compare_classifiers" in message
+    assert run("--dataset", home / "mulan" / "tiny" / "tiny-train.arff") == 1
+    assert f"--dataset {home / 'mulan' / 'tiny'}" in capsys.readouterr().err
+
+
+def without(monkeypatch, *packages):
+    """Make packages look as if they were not installed."""
+    for name in [*sys.modules, *packages]:
+        if name.partition(".")[0] in packages:
+            monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_without_pandas_and_matplotlib_only_the_picture_is_left_out(
+    home, tmp_path, capsys, monkeypatch
+):
+    arguments = ("--dataset", "tiny", "--data-home", home, "--methods", "br-lr,lp")
+    out, bare = tmp_path / "out", tmp_path / "bare"
+    run(*arguments, "--out", out)
+    bare.mkdir()
+    (bare / "tiny.jsonl").write_text((out / "tiny.jsonl").read_text())  # times differ otherwise
+    capsys.readouterr()
+    without(monkeypatch, "pandas", "matplotlib")
+    assert run(*arguments, "--out", bare) == 0
+    assert {path.name for path in bare.iterdir()} == {"tiny.csv", "tiny.md", "tiny.jsonl"}
+    for name in ("tiny.csv", "tiny.md"):
+        assert (bare / name).read_text() == (out / name).read_text()
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1
+    assert "no picture will be written" in printed.err
+    assert 'pip install "sklearn-mrmp[plot]"' in printed.err
+    assert "tiny.png" not in printed.out
+
+
+def test_a_missing_package_is_told_before_the_run(home, tmp_path, capsys, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_cli, "compare_classifiers", stop)
+    without(monkeypatch, "matplotlib")
+    assert run("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out") == 130
+    assert "no picture will be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_the_csv_file_is_what_pandas_would_write(tmp_path, seeds):
+    pytest.importorskip("pandas")
+    X, Y, _ = make_related_labels(80, 4, n_features=6, group_size=2, random_state=0)
+    methods = {"br, lr": make_method("br-lr", "tiny"), "broken": MLKNNClassifier(n_neighbors=-1)}
+    parts = X[:60], Y[:60], X[60:], Y[60:]
+    result = compare_classifiers(methods, *parts, seeds=seeds, isolate=False)
+    _cli._write_csv(table_rows(result), tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text() == result.to_frame().to_csv(index=False)
+
+
 def test_an_interruption_says_how_to_go_on(home, tmp_path, capsys, monkeypatch):
     def interrupt(*args, **options):
         raise KeyboardInterrupt
@@ -132,6 +213,8 @@ def test_an_interruption_says_how_to_go_on(home, tmp_path, capsys, monkeypatch):
     [
         (["--dataset", "x", "--methods", "svm"], "unknown method 'svm'"),
         (["--dataset", "x", "--seeds", "0"], "0 is less than 1"),
+        (["--dataset", "x", "--seeds", "x"], "--seeds: 'x' is not a whole number"),
+        (["--dataset", "x", "--n-jobs", "1.5"], "--n-jobs: '1.5' is not a whole number"),
         ([], "--dataset"),
     ],
 )

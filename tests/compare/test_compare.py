@@ -270,6 +270,9 @@ def test_sparse_rows_sparse_labels_and_texts_are_accepted():
     [
         ({"estimators": {}}, ValueError, "at least one classifier"),
         ({"estimators": [("a", Recorder()), ("a", Recorder())]}, ValueError, "name of its own"),
+        ({"estimators": [Recorder()]}, TypeError, r"compare_classifiers\({'Recorder': Recorder\("),
+        ({"estimators": [("a", Recorder()), "b"]}, TypeError, r"got 'b'.*\{'name': classifier\}"),
+        ({"estimators": {1: Recorder()}}, TypeError, "names must be strings, got 1"),
         ({"estimators": {"a": 3}}, TypeError, "'a' is 3, not a scikit-learn estimator"),
         ({"metrics": ["roc_auc"]}, ValueError, "Unknown metric 'roc_auc'"),
         ({"decisions": ["best"]}, ValueError, "decisions must be among optimal, threshold"),

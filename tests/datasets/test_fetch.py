@@ -13,6 +13,7 @@ import warnings
 import zlib
 
 import pytest
+from sklearn.datasets import get_data_home
 
 from sklearn_mrmp.datasets import _fetch, fetch_mulan, fetch_reuters21578
 
@@ -55,6 +56,25 @@ class Server:
 
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+
+@pytest.mark.parametrize("fetch", [lambda **k: fetch_mulan("t", **k), fetch_reuters21578])
+def test_looking_for_data_makes_no_folder(fetch, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(home))
+    for options in ({}, {"data_home": home}):
+        with pytest.raises(OSError, match="not found in"):
+            fetch(download_if_missing=False, **options)
+    assert not home.exists()
+
+
+def test_the_data_home_is_found_as_scikit_learn_finds_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SCIKIT_LEARN_DATA", raising=False)
+    for given in (None, "~/mine", tmp_path / "other"):
+        assert str(_fetch.data_home_folder(given)) == get_data_home(given)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", "~/set")
+    assert str(_fetch.data_home_folder(None)) == get_data_home(None)
 
 
 @pytest.fixture

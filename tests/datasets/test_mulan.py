@@ -88,12 +88,102 @@ def test_nested_labels_are_labels_with_parents(folder):
     assert dataset.parents == {"ship": "sea"}
 
 
-def test_symbolic_features_are_positions_in_their_categories(folder):
-    header = HEADER.replace("wave numeric", "wave {low,high}")
-    (folder / "tiny-train.arff").write_text(header + "low,1,0\nhigh,0,0\n")
+def declare_wave(folder, kind, train, test=()):
+    """Write files whose only feature is of this kind, with these values."""
+    header = HEADER.replace("wave numeric", f"wave {kind}")
+    for part, values in (("train", train), ("test", test)):
+        rows = "".join(f"{value},1,0\n" for value in values)
+        (folder / f"tiny-{part}.arff").write_text(header + rows)
+
+
+def test_the_rarer_of_two_categories_is_one(folder):
+    declare_wave(folder, "{YES,NO}", ["NO", "YES", "NO", "?"])
     dataset = load_mulan(folder, subset="train")
-    np.testing.assert_array_equal(dataset.data, [[0], [1]])
-    assert dataset.categories == {"wave": ["low", "high"]}
+    np.testing.assert_array_equal(dataset.data, [[0], [1], [0], [np.nan]])
+    assert dataset.feature_names == ["wave"]
+    assert dataset.categories == {"wave": ["NO", "YES"]}
+    declare_wave(folder, "{YES,NO}", ["YES", "NO"])  # as often: the later one
+    np.testing.assert_array_equal(load_mulan(folder, subset="train").data, [[0], [1]])
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_flags_are_the_same_however_they_are_spelled(folder, is_sparse):
+    """As in Genbase: 1,185 flags {YES,NO}, some twenty of them set in a row."""
+    flags = np.random.default_rng(0).random((30, 8)) < 0.2
+    for no, yes, declared in (("0", "1", "{0,1}"), ("NO", "YES", "{YES,NO}"), ("n", "y", "{n,y}")):
+        names = "".join(f"@attribute f{j} {declared}\n" for j in range(8))
+        rows = [[*(yes if flag else no for flag in row), "1", "0"] for row in flags]
+        if is_sparse:
+            rows = [[f"{j} {value}" for j, value in enumerate(row)] for row in rows]
+        lines = ["{" + ",".join(row) + "}" if is_sparse else ",".join(row) for row in rows]
+        header = HEADER.replace("@attribute wave numeric\n", names)
+        (folder / "tiny-train.arff").write_text(header + "\n".join(lines) + "\n")
+        data = load_mulan(folder, subset="train").data
+        assert sp.issparse(data) == is_sparse
+        np.testing.assert_array_equal(data.toarray() if is_sparse else data, flags)
+        assert not is_sparse or data.nnz == flags.sum()
+
+
+def test_several_categories_are_a_column_each(folder):
+    declare_wave(folder, "{low,mid,high}", ["high", "low", "?"])
+    dataset = load_mulan(folder, subset="train")
+    np.testing.assert_array_equal(dataset.data, [[0, 0, 1], [1, 0, 0], [0, 0, 0]])
+    assert dataset.feature_names == ["wave=low", "wave=mid", "wave=high"]
+    assert dataset.categories == {"wave": ["low", "mid", "high"]}
+
+
+def test_categories_that_are_numbers_are_these_numbers(folder):
+    declare_wave(folder, "{4,2,8}", [2, 8, 2])
+    dataset = load_mulan(folder, subset="train")
+    np.testing.assert_array_equal(dataset.data, [[2], [8], [2]])
+    assert dataset.categories == {}
+
+
+def test_what_is_one_is_chosen_on_the_training_rows_for_all_rows(folder):
+    declare_wave(folder, "{YES,NO}", ["NO", "YES", "NO"], ["YES", "YES", "NO"])
+    np.testing.assert_array_equal(load_mulan(folder, subset="test").data, [[1], [1], [0]])
+    np.testing.assert_array_equal(load_mulan(folder).data[:, 0], [0, 1, 0, 1, 1, 0])
+    (folder / "tiny-train.arff").unlink()
+    with pytest.raises(FileNotFoundError, match=r"tiny-train.arff does not exist.*'wave'"):
+        load_mulan(folder, subset="test")
+
+
+@pytest.mark.parametrize("n_again", [0, 1])
+def test_names_of_rows_are_no_feature(folder, n_again):
+    names = [f"row{i}" for i in range(20)]
+    train = names[:12] + names[:n_again]
+    declare_wave(folder, "{" + ",".join(names) + "}", train, names[12:])
+    for subset in ("train", "test", "all"):
+        dataset = load_mulan(folder, subset=subset)
+        assert dataset.data.shape == (len(dataset.target), 0)
+        assert dataset.feature_names == []
+        assert "Left out, because it names rows: wave" in dataset.DESCR
+
+
+def test_categories_that_many_rows_share_name_no_rows(folder):
+    names = [f"row{i}" for i in range(20)]
+    declare_wave(folder, "{" + ",".join(names) + "}", names * 2)
+    dataset = load_mulan(folder, subset="train")
+    assert dataset.data.shape == (40, 20)
+    assert "Left out" not in dataset.DESCR
+
+
+def test_nominal_features_of_sparse_rows_stay_in_their_places(folder):
+    header = HEADER.replace(
+        "@attribute wave numeric",
+        "@attribute wind {calm,strong}\n@attribute wave numeric\n@attribute sky {a,b,c}",
+    )
+    rows = ["{0 strong,1 .5,2 b,3 1}", "{0 strong}", "{1 2,2 c,4 1}"]
+    (folder / "tiny-train.arff").write_text(header + "\n".join(rows) + "\n")
+    dataset = load_mulan(folder, subset="train")
+    assert isinstance(dataset.data, sp.csr_array)
+    assert dataset.data.indices.dtype == np.int32
+    assert dataset.feature_names == ["wind", "wave", "sky=a", "sky=b", "sky=c"]
+    np.testing.assert_array_equal(
+        dataset.data.toarray(), [[0, 0.5, 0, 1, 0], [0, 0, 1, 0, 0], [1, 2, 0, 0, 1]]
+    )
+    assert dataset.categories == {"wind": ["strong", "calm"], "sky": ["a", "b", "c"]}
+    np.testing.assert_array_equal(dataset.target, [[1, 0], [0, 0], [0, 1]])
 
 
 @pytest.mark.parametrize("declared", ["'m\\'er'", "m\\'er"])

@@ -49,8 +49,43 @@ def test_rounding_noise_is_not_a_value():
 
 
 def test_features_unknown_to_training_are_left_out():
-    encoder = feature_input(np.array([[1, 0], [1, 0]]))
+    encoder = feature_input(np.array([[1, 0], [0, 0]]))
     assert rows_of(tokens(encoder, np.array([[1, 1], [0, 1]]))) == [[1], []]
+
+
+@pytest.mark.parametrize("value", [1.0, -3.5, 1e300])
+def test_features_equal_in_all_rows_are_no_tokens(value):
+    X = np.array([[value, 1, 0], [value, 0, 0], [value, 1, 2]])
+    encoder = feature_input(X)
+    assert rows_of(tokens(encoder, X)) == [[2], [], [2, 3]]
+    assert rows_of(tokens(encoder, np.array([[value, 0, 0], [7, 1, 0]]))) == [[], [2]]
+    assert encoder.n_tokens_ == 3
+
+
+def test_rounding_noise_around_one_value_is_that_value():
+    X = np.eye(20, 2)
+    X[:, 1] = 1 + np.random.default_rng(0).normal(size=20) * 1e-12
+    assert tokens(feature_input(X), X).lengths.sum() == 1
+
+
+def test_a_feature_that_one_row_lacks_is_a_token():
+    X = np.array([[1, 1], [1, 0], [0, 1]])
+    assert rows_of(tokens(feature_input(X), X)) == [[1, 2], [1], [2]]
+
+
+def test_what_is_no_token_takes_no_place_of_max_tokens():
+    X = np.array([[9.0, 0.0, 1.0, 2.0], [9.0, 0.0, 3.0, 0.0]])
+    encoder = feature_input(X, max_tokens=1)
+    assert rows_of(tokens(encoder, X + [0, 8.0, 0, 0])) == [[4], [3]]
+
+
+def test_a_constant_column_changes_no_token(related):
+    X = related[0].toarray()
+    wide = np.hstack([X, np.full((len(X), 1), 4.0)])
+    rows, widened = tokens(feature_input(X), X), tokens(feature_input(wide), wide)
+    np.testing.assert_array_equal(widened.tokens, rows.tokens)
+    np.testing.assert_array_equal(widened.values, rows.values)
+    np.testing.assert_array_equal(widened.starts, rows.starts)
 
 
 def test_max_tokens_keeps_the_largest_absolute_values():
@@ -73,7 +108,7 @@ def test_sparse_formats_give_the_same_rows_and_stay_untouched(container):
 def test_unsorted_duplicated_and_zero_entries_are_made_canonical():
     data, indices = np.array([1.0, 2.0, 0.0, 1.0]), np.array([1, 0, 2, 0])
     S = sp.csr_array((data, indices, np.array([0, 4])), shape=(1, 3))
-    encoder = feature_input(np.array([[1.0, 1, 1], [3, 1, 1]]))
+    encoder = feature_input(np.array([[1.0, 1, 1], [3, 0, 0]]))
     rows = tokens(encoder, S)
     assert rows_of(rows) == [[1, 2]]
     assert rows.values[0] > 0  # 2 + 1 lies above the mean of 2

@@ -99,7 +99,7 @@ def test_batches_carry_values_and_matching_targets():
 
 
 def test_validation_batches_drop_nothing():
-    X = np.ones((6, 20))
+    X = 1.0 + np.arange(120).reshape(6, 20)
     dataset = TokenDataset(tokens(feature_input(X), X), sp.csr_array(np.eye(6)))
     ((batch, _),) = TokenBatches(dataset, 8, rng=None, feature_dropout=0.9)
     assert batch["tokens"].shape == (6, 20)
@@ -117,7 +117,7 @@ def test_tensors_are_the_arrays_of_a_batch():
 
 @pytest.mark.parametrize("takes_labels", [False, True])
 def test_networks_that_want_to_see_the_targets_get_them(takes_labels):
-    X, Y = np.ones((6, 3)), sp.csr_array(np.eye(6))
+    X, Y = 1.0 + np.arange(18).reshape(6, 3), sp.csr_array(np.eye(6))
     dataset = TokenDataset(tokens(feature_input(X), X), Y)
     for batch, (targets, _) in TokenBatches(dataset, 4, takes_labels=takes_labels):
         assert ("targets" in batch) == takes_labels

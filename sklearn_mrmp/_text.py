@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._input.sequence import TokenSequences
+from sklearn_mrmp._input.token_marks import TokenSequences
 from sklearn_mrmp._model_files.part import OUTPUT, Part, check_token_pattern, require
 from sklearn_mrmp._sklearn_compat import Interval, _fit_context
 

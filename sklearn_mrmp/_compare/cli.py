@@ -11,6 +11,7 @@ from sklearn.datasets import get_data_home
 
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 
 _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
@@ -84,7 +85,7 @@ def _add_compare_arguments(parser):
     )
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder (results)")
+    parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
     parser.add_argument("--fresh", action="store_true", help="forget the runs done before")
 
 
@@ -134,7 +135,7 @@ def _compare(arguments):
 
 def _load(dataset, data_home):
     """Return the name of the data set, its training part and its test part."""
-    folder = Path(dataset)
+    folder = user_path(dataset)
     if not folder.is_dir() or dataset == folder.name:
         home = Path(get_data_home(data_home))
         if dataset == "reuters":

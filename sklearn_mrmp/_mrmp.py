@@ -43,7 +43,7 @@ class MrMPClassifier(BaseNeuralClassifier):
         Input: ``"features"``: each non-zero feature is a token and its standardised value
         modulates the token. ``"sequence"``: an integer matrix of token ids, 0 = padding, order
         matters. ``"auto"`` is ``"sequence"`` for the output of `TokenSequenceVectorizer`, else
-        ``"features"``.
+        ``"features"``, with a warning where that looks like token ids.
     max_tokens : int, default=None
         Input: use at most this many tokens of a row: the largest absolute feature values, or the
         start of a sequence. None uses all.

@@ -1,11 +1,14 @@
 """Text to token ids."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.pipeline import make_pipeline
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_mrmp import TokenSequenceVectorizer
-from sklearn_mrmp._input.sequence import is_token_sequence
+from sklearn_mrmp._input.token_marks import is_token_sequence
 from tests.tiny import tiny
 
 TEXTS = ["The cat sat.", "the dog sat on the cat", "Été!"]
@@ -67,6 +70,38 @@ def test_output_is_recognised_as_a_sequence_also_as_rows_and_as_data_frame():
     assert is_token_sequence(X[[2, 0]])
     assert not is_token_sequence(np.asarray(X))
     assert is_token_sequence(vectorizer.set_output(transform="pandas").transform(TEXTS))
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_a_column_of_text_is_recognised_behind_a_column_transformer(output):
+    table = pd.DataFrame({"text": TEXTS, "n": [1.5, 2, 3]})
+    columns = ColumnTransformer([("text", TokenSequenceVectorizer(), "text"), ("n", "drop", ["n"])])
+    columns.set_output(transform=output)
+    assert is_token_sequence(columns.fit_transform(table))
+    assert is_token_sequence(columns.transform(table))
+
+
+def test_rows_put_together_are_recognised_and_columns_put_together_are_not():
+    X = TokenSequenceVectorizer().fit_transform(TEXTS)
+    for rows in (np.vstack([X, X]), np.concatenate((X, X)), np.concatenate([X], axis=1)):
+        assert is_token_sequence(rows)
+    assert is_token_sequence(make_union(TokenSequenceVectorizer()).fit_transform(TEXTS))
+    assert is_token_sequence(FunctionTransformer().fit_transform(X))
+    numbers = np.arange(3)[:, None]
+    for columns in (np.hstack([X, numbers]), np.hstack([X, X]), np.vstack([X, np.asarray(X)])):
+        assert not is_token_sequence(columns)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_token_ids_beside_other_columns_are_warned_about(output, order):
+    table = pd.DataFrame({"text": ["a b", "b", "c a"] * 8, "n": np.arange(24)})
+    parts = [("text", TokenSequenceVectorizer(), "text"), ("n", "passthrough", ["n"])]
+    columns = ColumnTransformer(parts[::order]).set_output(transform=output)
+    model = make_pipeline(columns, tiny(max_epochs=1))
+    with pytest.warns(UserWarning, match="input_type"):
+        model.fit(table, np.tile([[1, 0], [0, 1]], (12, 1)))
+    assert model[-1].input_type_ == "features"
 
 
 def test_bad_texts_are_refused():

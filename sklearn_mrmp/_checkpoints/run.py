@@ -10,7 +10,6 @@ import os
 import tempfile
 import warnings
 from numbers import Real
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._checkpoints.store import CheckpointStore
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.torch_state import resolve_device
 
 
@@ -40,7 +40,7 @@ class CheckpointRun:
 
     def __init__(self, folder, version=""):
         self.version = version
-        self.folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else user_path(folder)
         self._record = None
         if self.folder is not None:
             self._check_writable()

@@ -12,6 +12,7 @@ from pathlib import Path
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 from sklearn_mrmp.datasets._fetch import data_home_folder
@@ -87,7 +88,7 @@ def _add_compare_arguments(parser):
     )
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder (results)")
+    parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
     parser.add_argument("--fresh", action="store_true", help="forget the runs done before")
 
 
@@ -168,7 +169,7 @@ def _load(dataset, data_home):
 
 def _find(dataset, data_home):
     """Return the folder of a Mulan data set: in the data home by its name, or else as a path."""
-    given, named = Path(dataset), data_home_folder(data_home) / "mulan" / dataset
+    given, named = user_path(dataset), data_home_folder(data_home) / "mulan" / dataset
     if named.is_dir() and (dataset == given.name or not given.is_dir()):
         return named
     if given.is_dir():

@@ -19,6 +19,7 @@ import numpy as np
 import sklearn
 
 from sklearn_mrmp._compare.run import ComparisonRun
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._version import __version__
 
 
@@ -55,7 +56,7 @@ class RunStore:
     """The runs of earlier and of this comparison in a file of JSON lines; none without a path."""
 
     def __init__(self, path=None):
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else user_path(path)
         # Now and not when a run ends: by then the files may no longer be what was imported.
         self.code = "" if path is None else code_fingerprint()
 

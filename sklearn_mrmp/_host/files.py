@@ -1,9 +1,17 @@
-"""Files that are written whole or not at all. Leaf module: the standard library alone."""
+"""Paths as users write them, and files that are written whole or not at all.
+
+Leaf module: the standard library alone.
+"""
 
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+
+
+def user_path(path):
+    """Return a path with a leading ``~`` replaced by the home folder, where there is one."""
+    return Path(os.path.expanduser(path))
 
 
 def write_atomically(path, chunks, keep=None):
@@ -18,7 +26,7 @@ def write_atomically(path, chunks, keep=None):
     keep : path-like, default=None
         Where to put the file that is replaced; None drops it.
     """
-    path = Path(path)
+    path = user_path(path)
     # A file that is written again and again has a fixed name: what a killed process left half
     # written is overwritten, not added to. Others may have two writers at once.
     token = secrets.token_hex(8) if keep is None else "tmp"

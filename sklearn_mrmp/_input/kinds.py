@@ -10,6 +10,7 @@ turns a batch into token states.
 
 from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.sequence import SequenceInput
+from sklearn_mrmp._input.token_marks import warn_of_token_ids
 
 # Asked in this order whether they recognise rows.
 INPUT_KINDS = {kind.name: kind for kind in (SequenceInput, FeatureInput)}
@@ -25,4 +26,7 @@ def input_kind(input_type, X):
     """
     if input_type != "auto":
         return INPUT_KINDS[input_type]
-    return next(kind for kind in INPUT_KINDS.values() if kind.recognises(X))
+    kind = next(kind for kind in INPUT_KINDS.values() if kind.recognises(X))
+    if kind is not SequenceInput:
+        warn_of_token_ids(X)
+    return kind

@@ -1,31 +1,20 @@
 """Rows of token ids in order, 0 = padding.
 
-`SequenceInput` learns the vocabulary from the training rows. Arrays of the type `TokenSequences`
-are recognised as such rows. Knows numpy, scipy and token rows.
+`SequenceInput` learns the vocabulary from the training rows. What `TokenSequenceVectorizer` made is
+recognised as such rows. Knows numpy, scipy and token rows.
 """
 
-import re
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_mrmp._input.token_marks import is_token_sequence
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 
-_COLUMN = re.compile(r"token\d+")
-
-
-class TokenSequences(np.ndarray):
-    """A matrix of token ids; the type tells `MrMPClassifier` that order matters."""
-
-
-def is_token_sequence(X):
-    """Whether `X` comes from `TokenSequenceVectorizer`, as an array or a data frame."""
-    if isinstance(X, TokenSequences):
-        return True
-    columns = getattr(X, "columns", None)
-    return columns is not None and all(_COLUMN.fullmatch(str(name)) for name in columns)
+# Every id up to the largest has a row in the table of embeddings, whether it occurs or not.
+_MAX_ID = 2**24
 
 
 class SequenceInput:
@@ -53,7 +42,15 @@ class SequenceInput:
 
     def fit(self, X):
         """Learn the vocabulary size and which ids occur."""
-        self.n_tokens_ = int(X.max(initial=0)) + 1  # the last one stands for ids not seen here
+        largest = int(X.max(initial=0))
+        if largest > _MAX_ID:
+            raise ValueError(
+                f"input_type='sequence' found the token id {largest}; ids go up to {_MAX_ID}, "
+                "since the network has a vector for each id up to the largest. Number the tokens "
+                "anew: TokenSequenceVectorizer does so for texts, and np.unique(X, "
+                "return_inverse=True) for ids (keep 0 for padding)."
+            )
+        self.n_tokens_ = largest + 1  # the last one stands for ids not seen here
         self.trained_ = np.bincount(X.ravel(), minlength=self.n_tokens_ + 1)[1:] > 0
         n_rows = self._n_rows_with(X)
         # As in scikit-learn's tf-idf; ids that are not known weigh like those of every row.
@@ -120,7 +117,10 @@ def check_token_ids(X):
         raise ValueError(
             f"input_type='sequence' expects token ids from 0 (padding) upwards, found {X.min()}."
         )
-    return X.astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        ids = X.astype(np.int64)
+    # What int64 has no room for becomes negative, and would count as padding.
+    return np.where(ids < 0, np.iinfo(np.int64).max, ids)
 
 
 def _complete(encoder):

@@ -73,3 +73,9 @@ def name_of(cls):
         if name.rpartition(".")[2] == cls.__name__ and class_of(name) is cls:
             return name
     return None
+
+
+def function_of(path):
+    """Return the function at a path that a `Part` names; never one that a file names."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)

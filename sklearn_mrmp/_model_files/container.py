@@ -14,7 +14,7 @@ import stat
 
 import numpy as np
 
-from sklearn_mrmp._host.files import write_atomically
+from sklearn_mrmp._host.files import user_path, write_atomically
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.errors import ModelFileError
 
@@ -117,6 +117,7 @@ def read_container(path, *, kind=MODEL):
     metadata : dict of str to str
     arrays : dict of str to ndarray
     """
+    path = user_path(path)
     # Opening a pipe or a device may block or never end.
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ModelFileError(f"{os.fspath(path)!r} is not a regular file.")

@@ -11,8 +11,9 @@ import os
 import re
 from functools import cache
 
-from sklearn_mrmp._model_files.admitted import class_of, name_of
+from sklearn_mrmp._model_files.admitted import class_of, function_of, name_of
 from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
+from sklearn_mrmp._model_files.part import OUTPUT
 from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
 from sklearn_mrmp._model_files.values import unsupported, where
 
@@ -61,6 +62,10 @@ def encode_object(encoder, value, path):
 def _encode_param(encoder, part, value, name, item, path):
     if name in part.local:
         return None
+    if name in part.functions and callable(item):
+        known = [text for text in part.functions[name] if function_of(text) is item]
+        if known:
+            return known[0]
     if name not in part.fit_only:
         return encoder.encode(item, path)
     try:
@@ -111,10 +116,16 @@ def decode_object(name, params, fitted):
         )
     part = _part_of_class(cls, name)
     value = (part.make or _make(part, cls))(params, fitted)
-    unfitted = part.fitted and not fitted  # such as the estimator a wrapper clones
-    if part.complete is not None and not unfitted:
+    if part.check is not None:
+        part.check(value)
+    if part.complete is not None and not (part.fitted and _is_unfitted(fitted)):
         part.complete(value)
     return value
+
+
+def _is_unfitted(fitted):
+    """Whether nothing was learned, as by the estimator that a wrapper clones."""
+    return fitted.keys() <= OUTPUT.keys()
 
 
 def _make(part, cls):
@@ -124,6 +135,7 @@ def _make(part, cls):
         for name in _WORKERS:
             if type(params.get(name)) is int:
                 params[name] = min(params[name], os.cpu_count() or 1)
+        params |= _functions_of(part, cls, params)
         value = cls(**params)
         if fitted:
             value.__dict__.update(fitted)
@@ -145,8 +157,17 @@ def _check_names(part, cls, params, fitted):
             raise ModelFileError(f"{cls.__name__} comes with {name}, which files must not set.")
 
 
+def _functions_of(part, cls, params):
+    """Functions of the names that a file gave, each on the list of its parameter."""
+    given = {name: params[name] for name in part.functions if params.get(name) is not None}
+    for name, text in given.items():
+        if not isinstance(text, str) or text not in part.functions[name]:
+            raise ModelFileError(f"{cls.__name__} comes with {name}={text!r:.50}.")
+    return {name: function_of(text) for name, text in given.items()}
+
+
 def _check_types(part, cls, fitted):
-    for name, types in part.fitted.items() if fitted else ():
+    for name, types in part.fitted.items() if not _is_unfitted(fitted) else ():
         if name not in fitted:
             if not types.endswith("?"):
                 raise ModelFileError(f"{cls.__name__} comes without {name}.")

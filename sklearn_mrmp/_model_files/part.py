@@ -36,6 +36,9 @@ class Part:
         Attributes that are not stored: caches, and what `complete` makes anew.
     local : tuple of str
         Parameters of one machine, such as folders: stored as None, refused otherwise.
+    functions : mapping of str to tuple of str
+        Parameters that are functions, each with the names of those it may be. A file has the name;
+        other functions are refused.
     tidy : mapping of str to callable
         For some attributes, what is stored of them.
     conventional : bool
@@ -44,18 +47,23 @@ class Part:
         Returns the parameters and the attributes to store of an object, two dicts.
     make : callable or None
         Makes the object of what `take` returned.
+    check : callable or None
+        Called with the rebuilt object, fitted or not: checks its parameters.
     complete : callable or None
-        Called with the rebuilt object: makes what was left out, checks what belongs together.
+        Called with the rebuilt object if it is fitted: makes what was left out, checks what belongs
+        together.
     """
 
     fitted: Mapping[str, str] = field(default_factory=dict)
     fit_only: Mapping[str, Callable] = field(default_factory=dict)
     left_out: tuple = ()
     local: tuple = ()
+    functions: Mapping[str, tuple] = field(default_factory=dict)
     tidy: Mapping[str, Callable] = field(default_factory=dict)
     conventional: bool = False
     take: Callable | None = None
     make: Callable | None = None
+    check: Callable | None = None
     complete: Callable | None = None
 
 
@@ -64,16 +72,17 @@ def nothing(value):
     return None
 
 
-_OUTPUT = {"_sklearn_output_config": "dict?"}
+# What `set_output` leaves on an estimator, fitted or not.
+OUTPUT = {"_sklearn_output_config": "dict?"}
 # Kept by fit and transform for their own use.
 _CACHES = ("_stop_words_id", "_loss_function_", "_metadata_request")
 
 
-def learned_part(fitted=None, **options):
+def learned_part(fitted=None, *, fit_only=None, **options):
     """Part of an estimator whose learned attributes are named by scikit-learn's convention."""
     return Part(
-        {**_OUTPUT, **(fitted or {})},
-        fit_only={"random_state": nothing},
+        {**OUTPUT, **(fitted or {})},
+        fit_only={"random_state": nothing, **(fit_only or {})},
         left_out=_CACHES,
         conventional=True,
         **options,
@@ -108,13 +117,17 @@ def is_count(value):
 
 def check_token_pattern(pattern):
     """Refuse regular expressions that could run for years on an innocent text."""
-    if pattern is None:
-        return
-    plain = re.sub(r"\\.", "", pattern.removeprefix("(?u)"))
-    n_repetitions = len(re.findall(r"[*+?{]", plain))
-    if "(" in plain or n_repetitions > _MAX_REPETITIONS:
+    if not is_simple_pattern(pattern):
         raise ModelFileError(
             f"The token pattern {pattern!r:.100} is not simple enough for a model file: a pattern "
             f"there has no groups and at most {_MAX_REPETITIONS} repetitions, so that nobody's "
             "file can hang on a text. Split texts before the vectorizer instead."
         )
+
+
+def is_simple_pattern(pattern):
+    """Whether a regular expression has no groups and few repetitions, or is None."""
+    if pattern is None:
+        return True
+    plain = re.sub(r"\\.", "", pattern.removeprefix("(?u)"))
+    return "(" not in plain and len(re.findall(r"[*+?{]", plain)) <= _MAX_REPETITIONS

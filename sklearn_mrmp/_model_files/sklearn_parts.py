@@ -1,5 +1,7 @@
 """scikit-learn's classes in model files: plain ones that are common parts of a model.
 
+What turns tables into numbers is in `table_parts`.
+
 All of them predict by numpy and sparse products of the stored arrays, whose sizes are checked where
 they meet. Classes whose compiled code follows stored indices (trees, forests, kernel machines) have
 no place here: a made-up index would read foreign memory.
@@ -12,12 +14,17 @@ from sklearn_mrmp._model_files.part import (
     learned_part,
     require,
 )
+from sklearn_mrmp._model_files.table_parts import TABLE_PARTS
+
+
+def _check_pattern(vectorizer):
+    """Check the pattern, also of a vectorizer that learns nothing and so is always fitted."""
+    check_token_pattern(vectorizer.token_pattern)
 
 
 def _complete_vectorizer(vectorizer):
-    """Check the pattern, and that words are numbered from 0: numbers become columns unseen."""
-    check_token_pattern(vectorizer.token_pattern)
-    words = getattr(vectorizer, "vocabulary_", {})
+    """Check that words are numbered from 0: numbers become columns unseen."""
+    words = vectorizer.vocabulary_
     require(sorted(words.values()) == list(range(len(words))), "words and their columns")
 
 
@@ -71,11 +78,12 @@ SKLEARN_PARTS = {
     "sklearn.decomposition.TruncatedSVD": learned_part(),
     "sklearn.feature_extraction.text.TfidfTransformer": learned_part(),
     "sklearn.feature_extraction.text.TfidfVectorizer": learned_part(
-        {"_tfidf": "TfidfTransformer?"}, complete=_complete_vectorizer
+        {"_tfidf": "TfidfTransformer?"}, check=_check_pattern, complete=_complete_vectorizer
     ),
-    "sklearn.feature_extraction.text.CountVectorizer": learned_part(complete=_complete_vectorizer),
-    "sklearn.feature_extraction.text.HashingVectorizer": learned_part(
-        complete=_complete_vectorizer
+    "sklearn.feature_extraction.text.CountVectorizer": learned_part(
+        check=_check_pattern, complete=_complete_vectorizer
     ),
+    "sklearn.feature_extraction.text.HashingVectorizer": learned_part(check=_check_pattern),
     "sklearn.neighbors.NearestNeighbors": Part(take=_take_neighbors, make=_make_neighbors),
+    **TABLE_PARTS,
 }

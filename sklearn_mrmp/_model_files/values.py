@@ -39,8 +39,10 @@ _SCALARS = {
         *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
     )
 }
-# Types that are values themselves: the dtype of a vectorizer, the container of a target.
+# Types that are values themselves: the dtype of a vectorizer, the container of a target, the
+# dtypes of a selection of columns.
 _TYPES = {**_SPARSE, **_SCALARS, "float": float, "int": int, "bool": bool, "object": object}
+_TYPES |= {"str": str, "number": np.number, "integer": np.integer, "floating": np.floating}
 _TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|O|U\d{1,5})")
 
@@ -174,12 +176,22 @@ class Encoder:
             name = f"{base}~{n}"
         return name
 
+    def _slice(self, value, path):
+        borders = [value.start, value.stop, value.step]
+        return {"slice": self._list(borders, path)}
+
     def _strings(self, value, path):
         items = value.ravel().tolist()
         if not all(type(item) is str for item in items):
-            raise unsupported(value, path, "an array of Python objects other than str")
+            return self._object_array(value, items, path)
         dtype = "O" if value.dtype == object else f"U{value.dtype.itemsize // 4}"
         return {"strings": {"dtype": dtype, "shape": list(value.shape), "items": items}}
+
+    def _object_array(self, value, items, path):
+        """Node of an array of plain values of several types, such as categories and None."""
+        if not all(_may_be_item(item) for item in items):
+            raise unsupported(value, path, "an array of Python objects other than plain values")
+        return {"objects": {"shape": list(value.shape), "items": self._list(items, path)}}
 
     def _sparse(self, value, path):
         parts = {
@@ -197,6 +209,7 @@ _KINDS = {
     list: Encoder._list,
     tuple: Encoder._tuple,
     dict: Encoder._dict,
+    slice: Encoder._slice,
     np.ndarray: Encoder._array,
     **dict.fromkeys(_SPARSE.values(), Encoder._sparse),
 }
@@ -317,6 +330,26 @@ class Decoder:
             raise ModelFileError("A string array holds strings longer than its dtype.")
         return array.reshape(shape)
 
+    def _object_array(self, content):
+        shape, items = fields(content, "array of objects", "shape", "items")
+        if not isinstance(items, list):
+            raise ModelFileError("An array of objects has no list of items.")
+        if not are_sizes(shape) or len(shape) > 8 or math.prod(shape) != len(items):
+            raise ModelFileError(f"An array of {len(items)} objects has shape {shape!r:.50}.")
+        array = np.empty(len(items), object)
+        for i, item in enumerate(self.decode(items)):
+            if not _may_be_item(item):
+                raise ModelFileError("An array of objects holds something other than plain values.")
+            array[i] = item
+        return array.reshape(shape)
+
+    def _slice(self, borders):
+        borders = self.decode(borders)
+        plain = all(b is None or isinstance(b, (int, str, np.integer, np.str_)) for b in borders)
+        if len(borders) != 3 or not plain:
+            raise ModelFileError("A slice is not given by start, stop and step.")
+        return slice(*borders)
+
     def _dtype(self, text):
         if not isinstance(text, str) or not _DTYPE.fullmatch(text):
             raise ModelFileError(f"A dtype is given as {text!r:.50}.")
@@ -372,6 +405,8 @@ _NODES = {
     "array": (str, Decoder._array),
     "array_f": (str, Decoder._array_f),
     "strings": (dict, Decoder._strings),
+    "objects": (dict, Decoder._object_array),
+    "slice": (list, Decoder._slice),
     "dtype": (str, Decoder._dtype),
     "type": (str, Decoder._type),
     "sparse": (dict, Decoder._sparse),
@@ -385,6 +420,13 @@ def fields(content, what, *names):
     if content.keys() != set(names):
         raise ModelFileError(f"A {what} is given by {sorted(content)!r:.100}, not {names}.")
     return [content[name] for name in names]
+
+
+def _may_be_item(item):
+    """Whether a value may stand in an array of objects: plain values, and arrays such as edges."""
+    if isinstance(item, np.ndarray):
+        return item.dtype != object
+    return item is None or type(item) in (bool, int, float, str) or isinstance(item, np.generic)
 
 
 def _is_key(key):

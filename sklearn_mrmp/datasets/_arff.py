@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from sklearn_mrmp._host.files import user_path
+
 _QUOTED = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _DECLARATION = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.+)$", re.IGNORECASE)
 _CELL = re.compile(rf"\s*((?:{_QUOTED}|[^,'\"])*)(?:,|$)")
@@ -105,7 +107,7 @@ def read_arff(path):
     array([[2.5, 0. ],
            [0. , 1. ]])
     """
-    path = Path(path)
+    path = user_path(path)
     lines = _read_text(path).splitlines()
     attributes, start = _parse_header(path, lines)
     rows = [

@@ -4,13 +4,13 @@ Knows the format and the names of its files; where the files come from is `_fetc
 """
 
 from collections import Counter, defaultdict
-from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._sklearn_compat import StrOptions, validate_params
 from sklearn_mrmp.datasets._arff import ArffError, read_arff
 from sklearn_mrmp.datasets._nominal import Coding
@@ -102,7 +102,7 @@ def load_mulan(folder, name=None, *, subset="all"):
     array([[1, 0],
            [1, 1]], dtype=int32)
     """
-    folder = Path(folder)
+    folder = user_path(folder)
     name = folder.resolve().name if name is None else name
     xml_path = folder / f"{name}.xml"
     if not xml_path.is_file():

@@ -6,13 +6,13 @@ Knows the distribution's mark-up and the ModApte split; texts are returned raw, 
 import html
 import re
 from collections import namedtuple
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
+from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._sklearn_compat import StrOptions, validate_params
 
 # No pattern looks for its end further than the next mark, so that reading takes linear time
@@ -89,7 +89,7 @@ def load_reuters21578(path, split="modapte", *, subset="all"):
     >>> reuters.data, reuters.target_names
     (['WHEAT\n\nUp <a lot>.', 'GRAIN\n\nUp <a lot>.'], ['wheat'])
     """
-    path = Path(path)
+    path = user_path(path)
     files = sorted(path.glob("*.sgm"))
     if not files:
         raise FileNotFoundError(

@@ -25,11 +25,23 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    QuantileTransformer,
+    StandardScaler,
+)
 
 import sklearn_mrmp
 from sklearn_mrmp import (
@@ -41,6 +53,7 @@ from sklearn_mrmp import (
     TunedDecisionClassifier,
 )
 from sklearn_mrmp._model_files import admitted, container
+from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
 from sklearn_mrmp.datasets import make_related_labels
 
 SECONDS_PER_FILE = 20
@@ -83,6 +96,33 @@ def base_models():
     yield SoftVotingMultilabelClassifier(members).fit(X, Y), X
     labels = np.array([["fish" in text, "blue" in text] for text in TEXTS]).astype(int)
     yield make_pipeline(TfidfVectorizer(), linear).fit(TEXTS, labels), TEXTS
+    yield from table_models(Y)
+
+
+def table_models(Y):
+    """Small fitted pipelines for tables, with what encodes, imputes, expands and selects."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((len(Y), 3)), columns=["a", "b", "c"])
+    table["town"] = pd.Series(rng.choice(["Rome", "Oslo", "Lima", None], len(Y)), dtype=object)
+    table["kind"] = rng.choice(["x", "y"], len(Y))
+    table["floor"] = rng.integers(0, 5, len(Y))
+    table.loc[::7, ["a", "b"]] = np.nan
+    rare = OneHotEncoder(min_frequency=11, handle_unknown="infrequent_if_exist", drop="first")
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(add_indicator=True), PolynomialFeatures(2)), ["a", "b"]),
+        (make_pipeline(FunctionTransformer(np.log1p), KBinsDiscretizer(3)), slice("c", "c")),
+        (rare, make_column_selector(dtype_exclude=np.number)),
+        (OneHotEncoder(handle_unknown="ignore"), ["floor"]),
+    )
+    yield make_pipeline(columns, SelectKBest(chi2, k=9), MLKNNClassifier(3)).fit(table, Y), table
+    columns = make_column_transformer(
+        (KNNImputer(n_neighbors=2), ["a", "b"]),
+        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["town", "kind"]),
+        remainder=QuantileTransformer(n_quantiles=5),
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    linear = make_pipeline(SimpleImputer(), OneVsRestClassifier(LogisticRegression()))
+    yield make_pipeline(columns, linear).fit(table, Y), table
 
 
 class ModelFile:
@@ -263,6 +303,13 @@ def says_the_same(changed, raw):
     )
 
 
+def functions_of(cls):
+    """Return the functions that parameters of an admitted class may be."""
+    part = SKLEARN_PARTS.get(admitted.name_of(cls))
+    names = part.functions if part is not None else {}
+    return {name: [admitted.function_of(path) for path in paths] for name, paths in names.items()}
+
+
 def check_attributes(value, seen=None):
     """Raise unless a loaded object and its parts hold data of known classes only."""
     seen = set() if seen is None else seen
@@ -273,9 +320,14 @@ def check_attributes(value, seen=None):
         inside = list(value)
     elif isinstance(value, dict):
         inside = list(value.values())
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        inside = value.ravel().tolist()
     elif admitted.name_of(type(value)) is not None:
         inside = []
+        functions = functions_of(type(value))
         for name, item in getattr(value, "__dict__", {}).items():
+            if any(item is function for function in functions.get(name, ())):
+                continue
             if callable(getattr(type(value), name, None)):
                 raise AssertionError(f"{name} of {type(value).__name__} was replaced")
             if type(value).__name__ != "MultilabelNet":  # has torch's own objects, made here

@@ -74,6 +74,32 @@ def test_a_part_of_an_array_keeps_the_order_of_its_axes():
         )
 
 
+@pytest.mark.parametrize(
+    "items", [["a", None, math.nan], [1, 2.5, True, np.int64(3), np.str_("x")], [None], []]
+)
+def test_arrays_of_plain_values_come_back_with_the_type_of_each(items):
+    array = np.array([*items, "x"], dtype=object)[:-1]
+    decoded = again(array)
+    assert decoded.dtype == object
+    assert list(map(type, decoded)) == list(map(type, array))
+    assert list(map(repr, decoded)) == list(map(repr, array))
+
+
+def test_an_array_of_arrays_comes_back():
+    edges = np.empty(2, dtype=object)
+    edges[:] = [np.array([0.0, 0.5]), np.array([1, 2, 3])]
+    decoded = again(edges)
+    assert decoded.shape == (2,)
+    for ours, theirs in zip(edges, decoded, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+
+
+@pytest.mark.parametrize("value", [slice(1, 3), slice("a", "c"), slice(None, None, 2)])
+def test_slices_come_back(value):
+    assert again(value) == value
+
+
 def test_sparse_matrices_come_back():
     for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix):
         decoded = again(kind([[0, 1.5], [2, 0], [0, 0]]))
@@ -96,7 +122,8 @@ def test_an_array_in_several_places_is_stored_once_and_shared_again():
         (2**64, "more than 64 bits"),
         (np.longdouble(1), "longdouble"),
         (np.array([1], dtype="datetime64[s]"), "datetime64"),
-        (np.array([1, None], dtype=object), "objects other than str"),
+        (np.array([1, {}], dtype=object), "objects other than plain values"),
+        (slice(0, 1.5), "slice"),
         (np.zeros(2, dtype=[("a", "f4")]), "dtype"),
         ({1, 2}, "builtins.set"),
         (1j, "builtins.complex"),

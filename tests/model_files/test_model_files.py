@@ -487,6 +487,15 @@ def test_patterns_that_could_hang_are_refused(tmp_path, pattern):
         sklearn_mrmp.save(vectorizer, tmp_path / "model")
 
 
+def test_patterns_of_vectorizers_that_learn_nothing_are_refused_too(tmp_path):
+    model = make_pipeline(
+        HashingVectorizer(n_features=8, token_pattern=r"(\w+)+x"), MLKNNClassifier(3)
+    )
+    model.fit(TEXTS, np.tile([[1, 0], [0, 1]], (12, 1)))
+    with pytest.raises(ModelFileError, match="token pattern"):
+        sklearn_mrmp.save(model, tmp_path / "model")
+
+
 def test_attributes_nobody_knows_are_refused(related, tmp_path):
     model = MLKNNClassifier().fit(*related)
     model.extra_ = 1

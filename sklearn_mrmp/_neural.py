@@ -29,7 +29,7 @@ from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
-from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
@@ -121,6 +121,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         """
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         settings = FitSettings.of(params, architecture)
+        resolve_device(settings.training.device)  # refused here, not after minutes
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         kind = input_kind(settings.input.input_type, X)

@@ -273,7 +273,7 @@ class TestOwner:
             {"voters": ("network",)},
             {"cv": 0.2},
             {"alpha": 0.01},
-            {"device": "meta"},
+            {"device": "cpu:0"},
             {"d_model": 4},
             {"relation_loss": 0.5},
             {"n_members": 2},

@@ -29,6 +29,7 @@ from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
+from sklearn_mrmp._host.report import Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
@@ -122,19 +123,23 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         settings = FitSettings.of(params, architecture)
         resolve_device(settings.training.device)  # refused here, not after minutes
+        report = Report(settings.run.verbose)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         kind = input_kind(settings.input.input_type, X)
         self.__dict__.pop("_ensemble", None)  # not fitted until it is
-        X, Y = self._validate_fit(X, y, **kind.checks)
+        with report.stage("rows and labels: read"):
+            X, Y = self._validate_fit(X, y, **kind.checks)
         given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
         checkpoints = CheckpointRun(settings.run.checkpoint_dir, __version__)
         random_state = checkpoints.random_state(params.get("random_state"))
-        rows = EncodedRows.of(self._make_encoder(kind, settings), X)
         is_vector = self._target_encoding.kind != "multilabel"
-        splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state, is_vector)
+        with report.stage("rows: encoded and split"):
+            rows = EncodedRows.of(self._make_encoder(kind, settings), X)
+            splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state, is_vector)
         learn_graph = GraphLearner(**settings.graph.as_dict(), label_names=self.label_names_)
-        graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
+        with report.stage("label graph: learned"):
+            graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
         checkpoints.claim(settings.learned_with, _named_data(X, Y, given, splits), graph)
         trainer = NetworkTrainer(
             NetworkRecipe(architecture, settings.network, settings.training, settings.run),
@@ -142,11 +147,12 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             seed=random_state.randint(np.iinfo(np.int32).max),
             n_members=settings.ensemble.n_members,
             checkpoints=checkpoints,
+            report=report,
         )
-        plan = _plan(settings, voters, trainer)
+        plan = _plan(settings, voters, trainer, report)
         with torch_threads(settings.run.n_threads):
             fitted = fit_ensemble(plan, splits)
-            tuned = self._tune_decisions(settings, fitted, Y, given)
+            tuned = self._tune_decisions(settings, fitted, Y, given, report)
             ensemble, interrupted = fitted.ensemble, fitted.interrupted
             if given is None:
                 ensemble, interrupted = self._use_all_rows(settings, plan, fitted, rows, Y)
@@ -161,7 +167,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         weighted = getattr(settings.network, "architecture", "default") == "default"
         return kind(settings.input.max_tokens, weighted=weighted)
 
-    def _tune_decisions(self, settings, fitted, Y, given):
+    def _tune_decisions(self, settings, fitted, Y, given, report):
         """Tune label sets and rules of all metrics on the votes for held-out rows.
 
         Returns
@@ -179,12 +185,14 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         Y_held_out, Y_others, P = fitted.Y.toarray() > 0, dense_part(others), fitted.P
         label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
         if settings.outcome.label_sets:
-            label_sets, P = LabelSetVote.fit(
-                Y_held_out, P, Y_others, forget_held_out=given is not None, collected=collected
+            with report.stage("label sets: fitted"):
+                label_sets, P = LabelSetVote.fit(
+                    Y_held_out, P, Y_others, forget_held_out=given is not None, collected=collected
+                )
+        with report.stage("decisions: tuned"):
+            points = OperatingPoints.tune(
+                Y_held_out, P, Y_others, similar=fitted.similar, collected=collected
             )
-        points = OperatingPoints.tune(
-            Y_held_out, P, Y_others, similar=fitted.similar, collected=collected
-        )
         return label_sets, points
 
     def _use_all_rows(self, settings, plan, fitted, rows, Y):
@@ -192,13 +200,14 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         if settings.outcome.refit and not fitted.interrupted and plan.network is not None:
             encoder = self._make_encoder(type(rows.encoder), settings)
             all_rows = EncodedRows(encoder, rows.canonical, rows.X).fit_encoder()
-            ensemble = with_all_rows(replace(fitted.ensemble, encoder=encoder), all_rows, Y)
+            ensemble = replace(fitted.ensemble, encoder=encoder)
+            ensemble = with_all_rows(ensemble, all_rows, Y, plan.report)
             network = plan.network.refit(ensemble, all_rows, Y)
             if not network.interrupted:
                 voters = {**ensemble.voters, NETWORK: network}
                 return replace(ensemble, voters=voters), False
             fitted = replace(fitted, interrupted=True)  # the networks trained before are used
-        return with_all_rows(fitted.ensemble, rows, Y), fitted.interrupted
+        return with_all_rows(fitted.ensemble, rows, Y, plan.report), fitted.interrupted
 
     def _store(self, fitted, ensemble, tuned, graph):
         """Set the fitted attributes, all at once."""
@@ -304,7 +313,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
 
 
-def _plan(settings, voters, trainer):
+def _plan(settings, voters, trainer, report):
     """Say what is to be fitted; the network takes part if it is among the voters."""
     return EnsemblePlan(
         voters,
@@ -312,6 +321,7 @@ def _plan(settings, voters, trainer):
         settings.ensemble.label_shortlist,
         n_jobs=settings.run.n_jobs,
         alone=partial(torch_threads, 1),
+        report=report,
     )
 
 

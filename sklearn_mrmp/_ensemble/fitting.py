@@ -18,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_mrmp._ensemble.model import Ensemble, inside
 from sklearn_mrmp._ensemble.splits import split_rows
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
+from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
@@ -61,6 +62,8 @@ class EnsemblePlan:
         Splits fitted at once.
     alone : callable
         Returns the context in which a split is fitted in a process of its own.
+    report : Report
+        Says how it goes.
     """
 
     voters: list
@@ -69,6 +72,7 @@ class EnsemblePlan:
     most_entries: int = DENSE_ENTRIES
     n_jobs: int | None = None
     alone: Callable[[], AbstractContextManager] | None = None
+    report: Report = SILENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +183,8 @@ def fit_ensemble(plan, splits):
     evidence = [block for fold in folds for block in fold.evidence]
     ensemble = _joined(folds)
     if len(ensemble.voters) > 1:
-        weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
-        ensemble = replace(ensemble, weights=weights)
-        if len(splits) > 1:
-            n_labels = splits[0].Y.shape[1]
-            ensemble = replace(ensemble, shifts=label_shifts(evidence, weights, n_labels))
+        with plan.report.stage("vote weights: tuned"):
+            ensemble = _weighed(ensemble, evidence, len(splits))
     return FittedEnsemble(
         ensemble,
         np.concatenate([fold.numbers for fold in folds]),
@@ -194,23 +195,37 @@ def fit_ensemble(plan, splits):
     )
 
 
+def _weighed(ensemble, evidence, n_splits):
+    weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
+    ensemble = replace(ensemble, weights=weights)
+    if n_splits > 1:
+        n_labels = len(ensemble.frequency)
+        ensemble = replace(ensemble, shifts=label_shifts(evidence, weights, n_labels))
+    return ensemble
+
+
 def _choose(plan, split):
     """Fit the voters beside the network, with all that is chosen on held-out rows."""
-    voters = {
-        name: voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
-        for name, voter in make_voters(plan.voters, split.rows, split.Y.shape[1]).items()
-    }
+    voters = make_voters(plan.voters, split.rows, split.Y.shape[1])
+    for name, voter in voters.items():
+        with plan.report.stage(f"{name} voter: fitted"):
+            voters[name] = voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
     ensemble = Ensemble(split.rows.encoder, voters, frequency_intercepts(split.Y))
     wanted = needs_shortlist(plan.label_shortlist, split.Y.shape[1])
     if plan.network is None or "linear" not in voters or not wanted:
         return ensemble
+    with plan.report.stage("candidate labels: chosen"):
+        return _with_candidates(ensemble, split, plan.label_shortlist)
+
+
+def _with_candidates(ensemble, split, label_shortlist):
     weights = _candidate_weights(ensemble, split)
     scorer = replace(ensemble, candidate_weights=weights)
 
     def scores(block):
         return scorer.scores(split.rows_valid.take(block))
 
-    size = shortlist_size(plan.label_shortlist, scores, split.Y_valid)
+    size = shortlist_size(label_shortlist, scores, split.Y_valid)
     return ensemble if size is None else replace(scorer, n_candidates=size)
 
 
@@ -241,9 +256,9 @@ def _fit_fold_alone(plan, *fold):
 
 def _fit_fold(plan, chosen, split, number, n_splits):
     """Fit the voters of a split and predict its held-out rows."""
-    fold = chosen
+    fold, report = chosen, plan.report.one_of("fold", number, n_splits)
     if n_splits > 1:
-        voters = {name: voter.refit(split.rows, split.Y) for name, voter in chosen.voters.items()}
+        voters = _refitted(chosen.voters, split.rows, split.Y, report)
         fold = replace(chosen, voters=voters, frequency=frequency_intercepts(split.Y))
     interrupted = False
     if plan.network is not None:
@@ -257,7 +272,8 @@ def _fit_fold(plan, chosen, split, number, n_splits):
     kept = evenly_spaced(len(rows), max(1, plan.most_entries // Y.shape[1] // n_splits))
     if len(kept) < len(rows):
         rows, Y = rows.take(kept), Y[kept]
-    evidence, similar = fold.evidence(rows, Y), fold.similar_rows(rows)
+    with report.stage(f"votes for {len(rows)} held-out rows: counted"):
+        evidence, similar = fold.evidence(rows, Y), fold.similar_rows(rows)
     return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted)
 
 
@@ -293,7 +309,7 @@ def _joined_similar(folds):
     return SimilarRows.concatenated([fold.similar for fold in folds])
 
 
-def with_all_rows(ensemble, rows, Y):
+def with_all_rows(ensemble, rows, Y, report=SILENT):
     """Fit the voters beside the network anew on all rows: it takes seconds, and more rows help.
 
     Parameters
@@ -304,13 +320,22 @@ def with_all_rows(ensemble, rows, Y):
         All rows, for the ensemble's encoder.
     Y : csr_array
         Their 0/1 labels.
+    report : Report, default=SILENT
+        Says how it goes.
 
     Returns
     -------
     ensemble : Ensemble
     """
-    voters = {
-        name: voter if voter.decodes_candidates else voter.refit(rows, Y)
-        for name, voter in ensemble.voters.items()
-    }
+    voters = _refitted(ensemble.voters, rows, Y, report.at("refit"))
     return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y))
+
+
+def _refitted(voters, rows, Y, report):
+    """Return the voters, those beside the network fitted anew with the choices they have made."""
+    new = dict(voters)
+    for name, voter in voters.items():
+        if not voter.decodes_candidates:
+            with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
+                new[name] = voter.refit(rows, Y)
+    return new

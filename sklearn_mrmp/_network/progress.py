@@ -5,6 +5,7 @@ Nothing here changes what is learned. Knows skorch's callbacks, tqdm and the rep
 
 import sys
 import warnings
+from contextlib import contextmanager
 
 from skorch.callbacks import Callback, PrintLog
 
@@ -60,6 +61,7 @@ class BatchProgress(Callback):
     def __init__(self, n_batches, place=""):
         self.n_batches = n_batches
         self.place = place
+        self._bar = None
 
     def on_train_begin(self, net, **kwargs):
         """Open the bar."""
@@ -88,7 +90,12 @@ class BatchProgress(Callback):
 
     def on_train_end(self, net, **kwargs):
         """Close the bar."""
-        self._bar.close()
+        self.close()
+
+    def close(self):
+        """Close the bar, if it is open."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 class _ProgressLines:
@@ -169,8 +176,8 @@ class SlowEpochWarning(Callback):
             f"{n_steps} of {self.n_batches} batches): rows have {self.row_length:.0f} tokens on "
             "average, which are features that are not zero, or words. Use fewer features "
             "(SelectKBest, or PCA to about a hundred components, before the classifier), set "
-            "max_tokens to use the largest values of a row alone, or leave the "
-            "network out: voters=('linear', 'neighbors')."
+            "max_tokens (the largest values of a row, or its first words), or leave the network "
+            "out: voters=('linear', 'neighbors')."
         )
 
 
@@ -205,6 +212,17 @@ def progress_callbacks(run, report, training, rows, *, warns_if_slow):
         write = _print_above_bars if run.progress_bar else print_line
         callbacks.append(("epoch_table", EpochTable(report, write)))
     return callbacks
+
+
+@contextmanager
+def closing_bars(callbacks):
+    """Close the bars of a training that fails, too; those of later ones would be drawn below."""
+    try:
+        yield
+    finally:
+        for _, callback in callbacks:
+            if isinstance(callback, BatchProgress):
+                callback.close()
 
 
 def _print_above_bars(line):

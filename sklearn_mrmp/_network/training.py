@@ -20,7 +20,7 @@ from sklearn_mrmp._network.callbacks import BestWeights, training_callbacks
 from sklearn_mrmp._network.interrupt import StopAfterBatch
 from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
 from sklearn_mrmp._network.net import MultilabelNet
-from sklearn_mrmp._network.progress import progress_callbacks
+from sklearn_mrmp._network.progress import closing_bars, progress_callbacks
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._settings import RunSettings, Settings
 
@@ -148,7 +148,7 @@ def train_network(
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
         report.say(f"network: trains on {len(train)} rows for up to {n_stop} epochs on {device}")
-        with report.stage("network: trained"), interrupt:
+        with report.stage("network: trained"), interrupt, closing_bars(shown):
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
             trained = _ended(net, interrupt)
             net.forget_training()

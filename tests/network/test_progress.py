@@ -79,6 +79,14 @@ class TestBatchProgress:
         assert sys.stderr.getvalue() == expected
 
 
+def test_a_training_that_fails_closes_its_bar(related, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(ValueError, match="loss became") as error:
+        tiny(progress_bar=True, lr=1e30, lr_schedule="constant", **PLAIN).fit(*related)
+    assert error.traceback  # as long as it is kept, so is everything that it can reach
+    assert sys.stderr.getvalue().endswith("\n")
+
+
 def screen(text):
     """Return the lines that a terminal shows, each as it was last overwritten."""
     shown = []

@@ -136,7 +136,7 @@ def print_loop_overhead(clock):
     problem = generate(MEDIUM, 512)
     ours = Ours(problem, groups_of_rows(problem, 16), **DEFAULT)
     training = TrainingSettings(lr=2e-4, max_epochs=9)
-    callbacks = training_callbacks(training, n_batches=16, has_valid=False, progress_bar=False)
+    callbacks = training_callbacks(training, n_batches=16, has_valid=False)
     net = MultilabelNet(
         ours.network,
         criterion=MrMPLoss,

@@ -3,7 +3,7 @@
 How it is fitted and how it predicts is the affair of `_neural`.
 """
 
-from sklearn_mrmp._neural import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
 from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
 
 
@@ -109,7 +109,7 @@ default="optimal"
         probable one, as scikit-learn wants it, and the others decide about the second class; of
         more classes the most probable is predicted.
     device : str, default="auto"
-        Run: ``"auto"`` takes CUDA, then MPS, then the CPU.
+        Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
@@ -123,9 +123,9 @@ default="optimal"
         Each fit needs a folder of its own: other data or parameters are refused with a ValueError.
         See Notes.
     verbose : int, default=0
-        Run: 1 prints a line per epoch.
+        Run: 1 prints a line for each stage of the fit, with the time it took, and one per epoch.
     progress_bar : bool, default=False
-        Run: show a progress bar over all batches.
+        Run: show a progress bar over all batches; where stderr is a file, a line per epoch.
     random_state : int, RandomState instance or None, default=None
         Run: pass an int for results that are the same bit for bit on a CPU. Your own estimators
         among the voters keep the `random_state` they have.
@@ -158,9 +158,9 @@ default="optimal"
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict
-        Losses and times per epoch; with `refit`, of the training before it.
+        Losses and times per whole epoch; with `refit`, of the training before it.
     n_iter_ : int
-        Epochs trained.
+        Whole epochs trained.
     best_epoch_ : int
         Epoch whose weights are used, from 1.
     max_epochs_, feature_dropout_, device_ : int, float, str

@@ -410,9 +410,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match="d_model=10 and n_heads=4"):
             make_clf(d_model=10, n_heads=4).fit(*related)
 
-    def test_unknown_device(self, related):
-        with pytest.raises(ValueError, match="'gpu' is not a device"):
-            make_clf(device="gpu").fit(*related)
+    @pytest.mark.parametrize("device", ["gpu", "meta", "cuda:100"])
+    def test_a_device_that_is_not_there_is_refused_before_anything_is_fitted(
+        self, related, device, monkeypatch
+    ):
+        monkeypatch.setattr("sklearn_mrmp._neural.learning.fit_ensemble", None)
+        with pytest.raises(ValueError, match=f"device='{device}' is not .*'auto'"):
+            make_clf(device=device).fit(*related)
 
 
 def clone_of(fitted):
@@ -556,10 +560,11 @@ class TestComposition:
         X, _ = related
         np.testing.assert_array_equal(clone_of(fitted).predict_proba(X), fitted.predict_proba(X))
 
-    def test_a_model_of_a_gpu_loads_without_one(self, related, fitted):
+    @pytest.mark.parametrize("device", ["cuda:100", "mps:1", "xpu:100"])
+    def test_a_model_of_a_device_loads_without_it(self, related, fitted, device):
         clf = clone_of(fitted)
-        clf.net_.device = "cuda"
-        with pytest.warns(DeviceWarning):
+        clf.net_.device = device
+        with pytest.warns(DeviceWarning, match=f"{device}.* loaded to the CPU"):
             loaded = clone_of(clf)
         assert str(loaded.net_.device) == "cpu"
         np.testing.assert_array_equal(

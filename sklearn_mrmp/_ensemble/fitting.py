@@ -20,6 +20,7 @@ from sklearn_mrmp._ensemble.model import Ensemble, inside
 from sklearn_mrmp._ensemble.splits import split_rows
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
+from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
@@ -63,6 +64,8 @@ class EnsemblePlan:
         Splits fitted at once.
     alone : callable
         Returns the context in which a split is fitted in a process of its own.
+    report : Report
+        Says how it goes.
     """
 
     voters: list
@@ -71,6 +74,7 @@ class EnsemblePlan:
     most_entries: int = DENSE_ENTRIES
     n_jobs: int | None = None
     alone: Callable[[], AbstractContextManager] | None = None
+    report: Report = SILENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,20 +184,17 @@ def fit_ensemble(plan, splits):
         raise KeyboardInterrupt("Training was interrupted before its first epoch was done.")
     interrupted = folds[-1].interrupted
     keep = plan.network is not None and not interrupted
-    fitted, stopped = finished(partial(_weighed, folds, splits), keep=keep)
+    fitted, stopped = finished(partial(_put_together, plan, folds), keep=keep)
     return replace(fitted, interrupted=interrupted or stopped)
 
 
-def _weighed(folds, splits):
+def _put_together(plan, folds):
     """Weigh the voters of all folds on the votes for the rows that these held out."""
     evidence = [block for fold in folds for block in fold.evidence]
     ensemble = _joined(folds)
     if len(ensemble.voters) > 1:
-        weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
-        ensemble = replace(ensemble, weights=weights)
-        if len(splits) > 1:
-            n_labels = splits[0].Y.shape[1]
-            ensemble = replace(ensemble, shifts=label_shifts(evidence, weights, n_labels))
+        with plan.report.stage("vote weights: tuned"):
+            ensemble = _weighed(ensemble, evidence, len(folds))
     return FittedEnsemble(
         ensemble,
         np.concatenate([fold.numbers for fold in folds]),
@@ -203,23 +204,37 @@ def _weighed(folds, splits):
     )
 
 
+def _weighed(ensemble, evidence, n_folds):
+    weights = vote_weights([(votes.shortlisted(), truth) for votes, truth in evidence])
+    ensemble = replace(ensemble, weights=weights)
+    if n_folds > 1:
+        n_labels = len(ensemble.frequency)
+        ensemble = replace(ensemble, shifts=label_shifts(evidence, weights, n_labels))
+    return ensemble
+
+
 def _choose(plan, split):
     """Fit the voters beside the network, with all that is chosen on held-out rows."""
-    voters = {
-        name: voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
-        for name, voter in make_voters(plan.voters, split.rows, split.Y.shape[1]).items()
-    }
+    voters = make_voters(plan.voters, split.rows, split.Y.shape[1])
+    for name, voter in voters.items():
+        with plan.report.stage(f"{name} voter: fitted"):
+            voters[name] = voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
     ensemble = Ensemble(split.rows.encoder, voters, frequency_intercepts(split.Y))
     wanted = needs_shortlist(plan.label_shortlist, split.Y.shape[1])
     if plan.network is None or "linear" not in voters or not wanted:
         return ensemble
+    with plan.report.stage("candidate labels: chosen"):
+        return _with_candidates(ensemble, split, plan.label_shortlist)
+
+
+def _with_candidates(ensemble, split, label_shortlist):
     weights = _candidate_weights(ensemble, split)
     scorer = replace(ensemble, candidate_weights=weights)
 
     def scores(block):
         return scorer.scores(split.rows_valid.take(block))
 
-    size = shortlist_size(plan.label_shortlist, scores, split.Y_valid)
+    size = shortlist_size(label_shortlist, scores, split.Y_valid)
     return ensemble if size is None else replace(scorer, n_candidates=size)
 
 
@@ -250,9 +265,9 @@ def _fit_fold_alone(plan, *fold):
 
 def _fit_fold(plan, chosen, split, number, n_splits):
     """Fit the voters of a split and predict its held-out rows."""
-    fold = chosen
+    fold, report = chosen, plan.report.one_of("fold", number, n_splits)
     if n_splits > 1:
-        voters = {name: voter.refit(split.rows, split.Y) for name, voter in chosen.voters.items()}
+        voters = _refitted(chosen.voters, split.rows, split.Y, report)
         fold = replace(chosen, voters=voters, frequency=frequency_intercepts(split.Y))
     interrupted = False
     if plan.network is not None:
@@ -268,7 +283,8 @@ def _fit_fold(plan, chosen, split, number, n_splits):
         rows, Y = rows.take(kept), Y[kept]
 
     def vote():
-        return fold.evidence(rows, Y), fold.similar_rows(rows)
+        with report.stage(f"votes for {len(rows)} held-out rows: counted"):
+            return fold.evidence(rows, Y), fold.similar_rows(rows)
 
     (evidence, similar), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
     return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted or stopped)
@@ -318,7 +334,7 @@ def _joined_similar(folds):
     return SimilarRows.concatenated([fold.similar for fold in folds])
 
 
-def with_all_rows(ensemble, rows, Y):
+def with_all_rows(ensemble, rows, Y, report=SILENT):
     """Fit the voters beside the network anew on all rows: it takes seconds, and more rows help.
 
     Parameters
@@ -329,13 +345,22 @@ def with_all_rows(ensemble, rows, Y):
         All rows, for the ensemble's encoder.
     Y : csr_array
         Their 0/1 labels.
+    report : Report, default=SILENT
+        Says how it goes.
 
     Returns
     -------
     ensemble : Ensemble
     """
-    voters = {
-        name: voter if voter.decodes_candidates else voter.refit(rows, Y)
-        for name, voter in ensemble.voters.items()
-    }
+    voters = _refitted(ensemble.voters, rows, Y, report.at("refit"))
     return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y))
+
+
+def _refitted(voters, rows, Y, report):
+    """Return the voters, those beside the network fitted anew with the choices they have made."""
+    new = dict(voters)
+    for name, voter in voters.items():
+        if not voter.decodes_candidates:
+            with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
+                new[name] = voter.refit(rows, Y)
+    return new

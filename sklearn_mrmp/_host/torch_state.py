@@ -28,6 +28,11 @@ def resolve_device(device):
     -------
     device : str
 
+    Raises
+    ------
+    ValueError
+        When there is no such device here; says which there are.
+
     Examples
     --------
     >>> resolve_device("cpu")
@@ -38,12 +43,50 @@ def resolve_device(device):
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
     try:
-        return str(torch.device(device))
+        name = str(torch.device(device))
     except RuntimeError as error:
         raise ValueError(
             f"device={device!r} is not a device torch knows; use 'auto', 'cpu', 'cuda', 'cuda:0' "
             "or 'mps'."
         ) from error
+    if not is_present(name):
+        raise ValueError(
+            f"device={device!r} is not there: torch {torch.__version__} finds "
+            f"{_present_devices()}. Use device='auto', which takes the best of them, or see that "
+            "driver and build of torch fit the device."
+        )
+    return name
+
+
+def is_present(name):
+    """Whether this machine has a device, by torch's name for it, and can compute on it.
+
+    Examples
+    --------
+    >>> is_present("cpu"), is_present("meta"), is_present("gpu")
+    (True, False, False)
+    """
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        return False
+    if device.type == "cpu":
+        return True
+    if device.type == "cuda":
+        return torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()
+    if device.type == "mps":
+        return torch.backends.mps.is_available() and not device.index
+    try:  # devices of other vendors have no question in common, but they can be tried
+        return torch.ones(1, device=device).item() == 1
+    except (RuntimeError, NotImplementedError, AssertionError, ImportError):
+        return False
+
+
+def _present_devices():
+    n_cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    names = [f"cuda:{i}" for i in range(n_cuda)]
+    names += ["mps"] if torch.backends.mps.is_available() else []
+    return ", ".join(["cpu", *names]) if names else "no device but the CPU"
 
 
 class _ThreadCount:

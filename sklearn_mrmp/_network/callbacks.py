@@ -1,4 +1,4 @@
-"""The callbacks of a training: schedules, stopping, clipping, progress.
+"""The callbacks that training depends on: schedules, stopping, clipping.
 
 Knows skorch and torch's schedulers; nothing of any network.
 """
@@ -45,39 +45,7 @@ class FiniteLoss(Callback):
             )
 
 
-class BatchProgress(Callback):
-    """One progress bar over all batches of training, in a terminal or a notebook."""
-
-    def __init__(self, n_batches):
-        self.n_batches = n_batches
-
-    def on_train_begin(self, net, **kwargs):
-        """Open the bar."""
-        from tqdm.auto import tqdm  # comes with skorch; importing it costs start-up time
-
-        self.bar_ = tqdm(total=self.n_batches, desc="MrMP", unit="batch", leave=True)
-
-    def on_epoch_begin(self, net, **kwargs):
-        """Stand where the epoch starts; a resumed training starts further on."""
-        self.bar_.n = sum(epoch["train_batch_count"] for epoch in net.history[:-1])
-
-    def on_batch_end(self, net, batch=None, training=False, **kwargs):
-        """Advance by a training batch."""
-        if training:
-            self.bar_.update()
-
-    def on_epoch_end(self, net, **kwargs):
-        """Show the epoch and its losses."""
-        epoch = net.history[-1]
-        shown = {name: epoch[name] for name in ("train_loss", "valid_loss") if name in epoch}
-        self.bar_.set_postfix(epoch=epoch["epoch"], **{k: f"{v:.4f}" for k, v in shown.items()})
-
-    def on_train_end(self, net, **kwargs):
-        """Close the bar."""
-        self.bar_.close()
-
-
-def training_callbacks(training, *, n_batches, has_valid, progress_bar):
+def training_callbacks(training, *, n_batches, has_valid):
     """Make the callbacks of a training run.
 
     Parameters
@@ -88,8 +56,6 @@ def training_callbacks(training, *, n_batches, has_valid, progress_bar):
         Batches of an epoch.
     has_valid : bool
         Whether there are rows to judge epochs by.
-    progress_bar : bool
-        Whether to show a progress bar.
 
     Returns
     -------
@@ -107,8 +73,6 @@ def training_callbacks(training, *, n_batches, has_valid, progress_bar):
         options = {"threshold": 0.0, "load_best": True, "sink": _silent}
         best = BestWeights("valid_loss", patience=training.patience, **options)
         callbacks.append(("early_stopping", best))
-    if progress_bar:
-        callbacks.append(("progress", BatchProgress(n_steps)))
     return callbacks
 
 

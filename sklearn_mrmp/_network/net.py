@@ -3,11 +3,14 @@
 Knows skorch, torch and the batches; nothing of targets, graphs or decisions.
 """
 
+import warnings
+
 import numpy as np
 import torch
 from skorch import NeuralNet
+from skorch.exceptions import DeviceWarning
 
-from sklearn_mrmp._host.torch_state import run_torch_in_threads
+from sklearn_mrmp._host.torch_state import is_present, run_torch_in_threads
 from sklearn_mrmp._network.batches import as_tensors, prediction_batches, should_thread
 from sklearn_mrmp._network.callbacks import StopTraining
 from sklearn_mrmp._numerics.log_odds import to_probabilities
@@ -27,6 +30,22 @@ class MultilabelNet(NeuralNet):
     def __init__(self, *args, architecture="mrmp", **kwargs):
         self.architecture = architecture
         super().__init__(*args, **kwargs)
+
+    def __setstate__(self, state):
+        """Take up a pickled state; on the CPU if the device it was on is not here.
+
+        skorch does so for CUDA as a whole, and neither for the second of two devices nor for MPS.
+        """
+        device = str(state["device"])
+        if not is_present(device):
+            warnings.warn(
+                f"The network was trained on the device {device!r}, which is not there; it is "
+                "loaded to the CPU.",
+                DeviceWarning,
+                stacklevel=2,
+            )
+            state = {**state, "device": "cpu"}
+        super().__setstate__(state)
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """Loss of a batch; the criterion knows whether it is in training."""

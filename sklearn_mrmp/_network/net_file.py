@@ -16,7 +16,12 @@ import torch
 from skorch.history import History
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from sklearn_mrmp._host.torch_state import float32_default, load_compiler, seeded_torch
+from sklearn_mrmp._host.torch_state import (
+    float32_default,
+    is_present,
+    load_compiler,
+    seeded_torch,
+)
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import find_architecture, relation_tensors
@@ -215,11 +220,7 @@ def _present_device(name):
     """`name`, or the CPU where this machine has no such device."""
     kind, _, index = name.partition(":") if isinstance(name, str) else ("", "", "")
     require(kind in ("cpu", "cuda", "mps") and (not index or index.isdigit()), "device")
-    if kind == "cuda" and torch.cuda.device_count() > int((index or "0")[:9]):
-        return name
-    if kind == "mps" and torch.backends.mps.is_available():
-        return name
-    return "cpu"
+    return name if is_present(name) else "cpu"
 
 
 def _checked_history(history):

@@ -12,6 +12,7 @@ from skorch.helper import predefined_split
 
 from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._host.interrupts import InsistedInterrupt
+from sklearn_mrmp._host.report import SILENT
 from sklearn_mrmp._host.torch_state import load_compiler, resolve_device, seeded_torch
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
@@ -20,6 +21,7 @@ from sklearn_mrmp._network.callbacks import BestWeights, training_callbacks
 from sklearn_mrmp._network.interrupt import StopAfterBatch
 from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
 from sklearn_mrmp._network.net import MultilabelNet
+from sklearn_mrmp._network.progress import closing_bars, progress_callbacks
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._settings import RunSettings, Settings
 
@@ -76,7 +78,19 @@ class TrainedNetwork:
         return len(self.net.history)
 
 
-def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, checkpoint=None):
+def train_network(
+    recipe,
+    encoder,
+    train,
+    valid,
+    graph,
+    *,
+    seed,
+    n_stop=None,
+    checkpoint=None,
+    report=SILENT,
+    warns_if_slow=False,
+):
     """Train a network.
 
     Parameters
@@ -96,6 +110,10 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
     checkpoint : TrainingCheckpoint, default=None
         Where to keep the state of training, and where to take it up; each training of a fit needs
         one of its own.
+    report : Report, default=SILENT
+        Says how it goes.
+    warns_if_slow : bool, default=False
+        Whether to warn of long rows that take long; one training of a fit says it for all.
 
     Returns
     -------
@@ -113,20 +131,25 @@ def train_network(recipe, encoder, train, valid, graph, *, seed, n_stop=None, ch
     load_compiler()
     data = NetworkData.of(encoder, train, graph)
     needs = TrainingNeeds.of(recipe, training, data, train)
+    shown = progress_callbacks(
+        recipe.run, report, training, train.rows, warns_if_slow=warns_if_slow
+    )
     with enough_memory(needs, device), seeded_torch(seed, device):
         net = MultilabelNet(
             **_network_arguments(recipe, data),
-            **_optimizer_arguments(recipe, training, train, valid),
+            **_optimizer_arguments(recipe, training, train, valid, shown),
             **_iterator_arguments(recipe, training, seed, checkpoint.n_batches_done),
             train_split=None if valid is None else predefined_split(valid),
             max_epochs=n_stop,
             device=device,
             verbose=recipe.run.verbose,
+            callbacks__print_log=None,  # the report has a table of its own
         )
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
-        with interrupt:
+        report.say(f"network: trains on {len(train)} rows for up to {n_stop} epochs on {device}")
+        with report.stage("network: trained"), interrupt, closing_bars(shown):
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
             trained = _ended(net, interrupt)
             net.forget_training()
@@ -154,19 +177,15 @@ def _network_arguments(recipe, data):
     }
 
 
-def _optimizer_arguments(recipe, training, train, valid):
-    callbacks = training_callbacks(
-        training,
-        n_batches=-(-len(train) // training.batch_size),
-        has_valid=valid is not None,
-        progress_bar=recipe.run.progress_bar,
-    )
+def _optimizer_arguments(recipe, training, train, valid, shown):
+    n_batches = -(-len(train) // training.batch_size)
+    callbacks = training_callbacks(training, n_batches=n_batches, has_valid=valid is not None)
     return {
         "optimizer": OPTIMIZER,
         "optimizer__weight_decay": training.weight_decay,
         "optimizer__fused": True,
         "lr": training.lr,
-        "callbacks": callbacks + list(recipe.run.callbacks or []),
+        "callbacks": [*callbacks, *shown, *(recipe.run.callbacks or ())],
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.batches import TokenDataset
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
@@ -77,6 +78,8 @@ class NetworkTrainer:
         Networks, trained from different seeds.
     checkpoints : CheckpointRun
         Gives each training a checkpoint of its own.
+    report : Report
+        Says how it goes.
     stage : str
         Names the checkpoints.
     scorer : Voter or None
@@ -90,6 +93,7 @@ class NetworkTrainer:
     seed: int
     n_members: int
     checkpoints: CheckpointRun
+    report: Report = SILENT
     stage: str = "train"
     scorer: object = None
     n_candidates: int | None = None
@@ -100,6 +104,7 @@ class NetworkTrainer:
         return replace(
             self,
             stage=stage,
+            report=self.report.one_of("fold", number, n_splits),
             seed=self.seed + number * self.n_members,
             scorer=ensemble.voters.get("linear"),
             n_candidates=ensemble.n_candidates,
@@ -140,7 +145,8 @@ class NetworkTrainer:
         voter : NetworkVoter
             A new one.
         """
-        trainer = replace(self.for_split(0, 1, ensemble), stage="refit")
+        report = self.report.at("refit")
+        trainer = replace(self.for_split(0, 1, ensemble), stage="refit", report=report)
         dataset, graph, members = trainer._dataset(rows, Y), self.learn_graph(Y), []
         for member, before in enumerate(ensemble.voters[NETWORK].members):
             # A schedule that was trained to its end is the whole schedule of more rows, too.
@@ -167,6 +173,8 @@ class NetworkTrainer:
             n_stop=n_stop,
             seed=(self.seed + member) % np.iinfo(np.int32).max,
             checkpoint=self.checkpoints.stage(name),
+            report=self.report.one_of("member", member, self.n_members),
+            warns_if_slow=name in ("train", "fold-0"),
         )
 
 

@@ -273,7 +273,7 @@ class TestOwner:
             {"voters": ("network",)},
             {"cv": 0.2},
             {"alpha": 0.01},
-            {"device": "meta"},
+            {"device": "cpu:0"},
             {"d_model": 4},
             {"relation_loss": 0.5},
             {"n_members": 2},
@@ -292,7 +292,7 @@ class TestOwner:
 
     def test_other_versions(self, data, tmp_path, monkeypatch, expected):
         crash(data, tmp_path)
-        monkeypatch.setattr("sklearn_mrmp._neural.__version__", "99.0")
+        monkeypatch.setattr("sklearn_mrmp._neural.learning.__version__", "99.0")
         with pytest.raises(ValueError, match=r"sklearn_mrmp was '.*', is '99.0'"):
             make_clf(checkpoint_dir=tmp_path).fit(*data)
         monkeypatch.undo()

@@ -220,7 +220,7 @@ def test_no_row_is_its_own_similar_row(settings, monkeypatch):
 @pytest.mark.parametrize("cv", [2, 0.5])
 def test_with_too_many_labels_some_rows_are_tuned_on(cv, doubled, monkeypatch):
     plan = partial(EnsemblePlan, most_entries=6 * 40)
-    monkeypatch.setattr("sklearn_mrmp._neural.EnsemblePlan", plan)
+    monkeypatch.setattr("sklearn_mrmp._neural.learning.EnsemblePlan", plan)
     seen = []
     monkeypatch.setattr(
         SeenRowRule,

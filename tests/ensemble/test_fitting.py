@@ -91,7 +91,7 @@ def test_decisions_are_tuned_on_all_rows(related, tunings):
 
 def test_with_very_many_labels_decisions_are_tuned_on_a_part(related, tunings, monkeypatch):
     plan = partial(EnsemblePlan, most_entries=6 * 60)
-    monkeypatch.setattr("sklearn_mrmp._neural.EnsemblePlan", plan)
+    monkeypatch.setattr("sklearn_mrmp._neural.learning.EnsemblePlan", plan)
     tiny(max_epochs=1, cv=3).fit(*related)
     ((Y, P, Y_others),) = tunings
     assert len(Y) == len(P) == 60  # twenty of each fold

@@ -26,10 +26,48 @@ def test_auto_takes_cuda_then_mps_then_cpu(monkeypatch, cuda, mps, expected):
     assert resolve_device("auto") == expected
 
 
-def test_a_named_device_is_taken_and_an_unknown_one_refused():
-    assert resolve_device("cuda:1") == "cuda:1"
-    with pytest.raises(ValueError, match="'gpu' is not a device"):
-        resolve_device("gpu")
+@pytest.fixture
+def machine(monkeypatch):
+    """Let torch find some devices."""
+
+    def pretend(n_cuda, mps=False):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: n_cuda > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: n_cuda)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+
+    return pretend
+
+
+def test_a_named_device_is_taken_where_it_is(machine):
+    machine(n_cuda=2, mps=True)
+    for name in ("cpu", "cuda", "cuda:0", "cuda:1", "mps", "mps:0"):
+        assert resolve_device(name) == name
+
+
+@pytest.mark.parametrize("name", ["gpu", "", "cuda:x", "cuda:-1"])
+def test_a_name_that_torch_does_not_know_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name!r} is not a device torch knows; use 'auto'"):
+        resolve_device(name)
+
+
+@pytest.mark.parametrize(
+    ("n_cuda", "mps", "name", "seen"),
+    [
+        (0, False, "cuda", "no device but the CPU"),
+        (0, False, "cuda:7", "no device but the CPU"),
+        (0, False, "mps", "no device but the CPU"),
+        (0, False, "xpu", "no device but the CPU"),
+        (0, False, "meta", "no device but the CPU"),
+        (2, False, "cuda:2", "cpu, cuda:0, cuda:1"),
+        (0, True, "cuda", "cpu, mps"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_with_those_that_are(
+    machine, n_cuda, mps, name, seen
+):
+    machine(n_cuda, mps)
+    with pytest.raises(ValueError, match=rf"device='{name}' is not there.* {seen}\. .*'auto'"):
+        resolve_device(name)
 
 
 def test_threads_are_restored_also_after_an_error():

@@ -41,11 +41,9 @@ def test_steps_are_taken_with_short_gradients(related, factor):
     assert (max(norms["before"]) > 1) == (factor > 1)
 
 
-def names(has_valid=True, progress_bar=False, **settings):
+def names(has_valid=True, **settings):
     training = TrainingSettings(max_epochs=3, feature_dropout=0.1, **settings)
-    callbacks = training_callbacks(
-        training, n_batches=2, has_valid=has_valid, progress_bar=progress_bar
-    )
+    callbacks = training_callbacks(training, n_batches=2, has_valid=has_valid)
     return [name for name, _ in callbacks]
 
 
@@ -54,7 +52,6 @@ def test_callbacks_are_those_that_settings_ask_for():
     assert "lr_schedule" not in names(lr_schedule="constant")
     assert "early_stopping" not in names(early_stopping=False)
     assert "early_stopping" not in names(has_valid=False)
-    assert names(progress_bar=True)[-1] == "progress"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

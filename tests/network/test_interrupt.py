@@ -107,6 +107,18 @@ class TestSingleFit:
         assert set(clf.thresholds_) == set(whole.thresholds_)
         assert clf.predict(X).shape == Y.shape
 
+    @pytest.mark.parametrize("options", [{}, {"early_stopping": False}, {"cv": 2}], ids=str)
+    @pytest.mark.parametrize("batch", [1, 4, 5])
+    def test_only_finished_epochs_are_counted(self, data, batch, options):
+        """Batches 1 to 4 train, the last one validates (with two folds: 1 and 2, and then 3)."""
+        batch = min(batch, 3) if "cv" in options else batch
+        clf = interrupted(make_clf(At(press_ctrl_c, epoch=3, batch=batch), **options), data)
+        assert At.seen[-1] == (3, batch)
+        assert clf.n_iter_ == len(clf.history_) == len(clf.net_.history) == 2
+        assert clf.best_epoch_ <= 2
+        for epoch in clf.history_:
+            assert {"train_loss", "valid_loss", "dur"} <= epoch.keys()
+
     def test_a_signal_waits_for_the_end_of_the_batch(self, data):
         steps = []
 

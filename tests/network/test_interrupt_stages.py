@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from sklearn_mrmp import _neural
 from sklearn_mrmp._ensemble import fitting
 from sklearn_mrmp._ensemble.model import Ensemble
+from sklearn_mrmp._neural import learning
 from sklearn_mrmp._voters.linear import LinearVoter
 from tests.tiny import tiny
 
@@ -17,10 +17,10 @@ from tests.tiny import tiny
 LATER = {
     "voters vote": (Ensemble, "evidence"),
     "voters are weighed": (fitting, "vote_weights"),
-    "label sets are collected": (_neural.CollectedLabelSets, "of"),
-    "label sets are mixed in": (_neural.LabelSetVote, "fit"),
-    "decisions are tuned": (_neural.OperatingPoints, "tune"),
-    "voters are fitted on all rows": (_neural, "with_all_rows"),
+    "label sets are collected": (learning.CollectedLabelSets, "of"),
+    "label sets are mixed in": (learning.LabelSetVote, "fit"),
+    "decisions are tuned": (learning.OperatingPoints, "tune"),
+    "voters are fitted on all rows": (learning, "with_all_rows"),
 }
 
 

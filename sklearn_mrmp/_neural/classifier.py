@@ -1,16 +1,13 @@
-"""Any network behind a scikit-learn classifier: the steps of fit and predict.
+"""Any network behind a scikit-learn classifier: what fit checks and stores, and how it predicts.
 
 A subclass is its constructor parameters, the name of its architecture, and a docstring. What is a
 parameter of it is read from there, everything else has the default of `_settings`. fit: validate,
-split, learn the graph, fit the voters and weigh them, tune the decisions, fit on all rows. predict:
-validate, encode once, vote, weigh, decide, decode.
+learn (`learning`), store. predict: validate, encode once, vote, weigh, decide, decode.
 """
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from numbers import Real
 
-import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,69 +19,20 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
-from sklearn_mrmp._checkpoints.run import CheckpointRun
-from sklearn_mrmp._decisions.choice import CANDIDATES
-from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
-from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
-from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, make_splits, with_all_rows
-from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
-from sklearn_mrmp._fitted_voter import FittedVoter, visual_block
-from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
-from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
-from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._host.report import Report
+from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
-from sklearn_mrmp._network.settings import TrainingSettings
-from sklearn_mrmp._network.training import NetworkRecipe
-from sklearn_mrmp._network.voter import NetworkTrainer
-from sklearn_mrmp._settings import (
-    EnsembleSettings,
-    GraphSettings,
-    InputSettings,
-    OutcomeSettings,
-    RunSettings,
-    Settings,
-)
+from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
+from sklearn_mrmp._neural.learning import FitSettings, Lesson
+from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
 from sklearn_mrmp._sklearn_compat import _fit_context
-from sklearn_mrmp._version import __version__
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """All parameters of an estimator, by what they are for."""
-
-    network: Settings
-    training: TrainingSettings
-    input: InputSettings
-    graph: GraphSettings
-    ensemble: EnsembleSettings
-    outcome: OutcomeSettings
-    run: RunSettings
-
-    @classmethod
-    def of(cls, params, architecture):
-        """Sort the parameters of an estimator, which are given by name."""
-        groups = (
-            architecture.settings,
-            TrainingSettings,
-            InputSettings,
-            GraphSettings,
-            EnsembleSettings,
-            OutcomeSettings,
-            RunSettings,
-        )
-        return cls(*(group.from_params(params) for group in groups))
-
-    @property
-    def learned_with(self):
-        """All that the weights depend on."""
-        return [self.network, self.training, self.input, self.graph, self.ensemble]
 
 
 class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
@@ -130,129 +78,47 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return self
 
     def _fit(self, X, y, X_val, y_val):
-        """Fit, and say whether the user stopped it after something had been learned."""
+        """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         settings = FitSettings.of(params, architecture)
-        voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
+        resolve_device(settings.training.device)  # refused here, not after minutes
+        check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
-        kind = input_kind(settings.input.input_type, X)
-        X, Y = self._validate_fit(X, y, **kind.checks)
-        given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
-        checkpoints = CheckpointRun(settings.run.checkpoint_dir, __version__)
-        random_state = checkpoints.random_state(params.get("random_state"))
-        rows = EncodedRows.of(self._make_encoder(kind, settings), X)
-        is_vector = not self._target_encoding.is_matrix
-        splits = make_splits(rows, Y, given, settings.ensemble.cv, random_state, is_vector)
-        learn_graph = GraphLearner(**settings.graph.as_dict(), label_names=self.label_names_)
-        graph = learn_graph(Y if len(splits) > 1 else splits[0].Y)
-        self._name_labels(graph)
-        checkpoints.claim(settings.learned_with, _named_data(X, Y, given, splits), graph)
-        trainer = NetworkTrainer(
-            NetworkRecipe(architecture, settings.network, settings.training, settings.run),
-            learn_graph if len(splits) > 1 else KnownGraph(graph),
-            seed=random_state.randint(np.iinfo(np.int32).max),
-            n_members=settings.ensemble.n_members,
-            checkpoints=checkpoints,
-        )
-        plan = _plan(settings, voters, trainer)
-        with torch_threads(settings.run.n_threads):
-            fitted = fit_ensemble(plan, splits)
-            tune = partial(self._tune_decisions, settings, fitted, Y, given)
-            keep = plan.network is not None and not fitted.interrupted
-            tuned, stopped = finished(tune, keep=keep)
-            ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
-            if given is None:
-                fitted = replace(fitted, interrupted=interrupted)
-                ensemble, interrupted = self._use_all_rows(settings, plan, fitted, rows, Y)
-        self._store(fitted, ensemble, tuned, graph)
-        return interrupted
+        kind, report = input_kind(settings.input.input_type, X), Report(settings.run.verbose)
+        with report.stage("rows and labels: read"):
+            X, Y = self._validate_fit(X, y, **kind.checks)
+            given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
+        learned = Lesson(
+            settings,
+            architecture,
+            kind,
+            self._target_encoding,
+            X,
+            Y,
+            given,
+            params.get("random_state"),
+            report,
+        ).learn()
+        self._store(learned)
+        return learned.interrupted
 
-    def _name_labels(self, graph):
-        """Take over the names of a graph that was given for labels without names."""
-        if graph is not None:
-            encoding = replace(self._target_encoding, label_names=graph.label_names.copy())
-            self._target_encoding, self.label_names_ = encoding, encoding.label_names
-
-    @staticmethod
-    def _make_encoder(kind, settings):
-        # The paper's attention knows nothing of how rare a word is.
-        weighted = getattr(settings.network, "architecture", "default") == "default"
-        return kind(settings.input.max_tokens, weighted=weighted)
-
-    def _tune_decisions(self, settings, fitted, Y, given):
-        """Tune label sets and rules of all metrics on the votes for held-out rows.
-
-        Returns
-        -------
-        label_sets : LabelSetVote or None
-        points : OperatingPoints or None
-            None for several classes, which exclude each other: the largest wins.
-        """
-        if self._target_encoding.kind == "multiclass":
-            return None, None
-        others = Y
-        if given is None:
-            others = np.setdiff1d(np.arange(Y.shape[0]), fitted.numbers)
-            others = Y[others] if len(others) else None
-        Y_held_out, Y_others, P = fitted.Y.toarray() > 0, dense_part(others), fitted.P
-        label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
-        if settings.outcome.label_sets and Y.shape[1] > 1:
-            label_sets, P = LabelSetVote.fit(
-                Y_held_out, P, Y_others, forget_held_out=given is not None, collected=collected
-            )
-        points = OperatingPoints.tune(
-            Y_held_out,
-            P,
-            Y_others,
-            similar=fitted.similar,
-            decisions=tuple(CANDIDATES),
-            collected=collected,
-        )
-        return label_sets, points
-
-    def _use_all_rows(self, settings, plan, fitted, rows, Y):
-        """Let the held-out rows teach, too; decisions stay those tuned on them.
-
-        Returns
-        -------
-        ensemble : Ensemble
-            After Ctrl-C that of fewer rows, as it is.
-        interrupted : bool
-        """
-        try:
-            if settings.outcome.refit and plan.network and not fitted.interrupted:
-                return self._refit(settings, plan, fitted.ensemble, rows, Y)
-            return with_all_rows(fitted.ensemble, rows, Y), fitted.interrupted
-        except InsistedInterrupt:
-            raise
-        except KeyboardInterrupt:
-            if plan.network is None or fitted.interrupted:
-                raise
-            return fitted.ensemble, True
-
-    def _refit(self, settings, plan, fitted, rows, Y):
-        """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
-        encoder = self._make_encoder(type(rows.encoder), settings)
-        all_rows = EncodedRows(encoder, rows.canonical, rows.X).fit_encoder()
-        ensemble = with_all_rows(replace(fitted, encoder=encoder), all_rows, Y)
-        network = plan.network.refit(ensemble, all_rows, Y)
-        if network.interrupted:
-            return with_all_rows(fitted, rows, Y), True
-        return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False
-
-    def _store(self, fitted, ensemble, tuned, graph):
+    def _store(self, learned):
         """Set the fitted attributes, all at once."""
-        self.input_type_ = ensemble.encoder.name
-        self.label_graph_ = graph
-        self._label_sets, self._points = tuned
-        if NETWORK in fitted.ensemble.voters:
-            first = fitted.ensemble.voters[NETWORK].members[0]
-            self.history_ = first.net.history[:]
+        self.input_type_ = learned.ensemble.encoder.name
+        self.label_graph_ = graph = learned.graph
+        if graph is not None:  # labels without names have those of a graph that was given
+            names = graph.label_names.copy()
+            self._target_encoding = replace(self._target_encoding, label_names=names)
+            self.label_names_ = names
+        self._label_sets, self._points = learned.label_sets, learned.points
+        if learned.network is not None:
+            net = learned.network.net
+            self.history_ = net.history[:]
             self.n_iter_ = len(self.history_)
-            self.best_epoch_ = first.best_epoch
-            self.max_epochs_ = first.net.max_epochs
-            self.feature_dropout_ = first.net.iterator_train__feature_dropout
-        self._ensemble = ensemble
+            self.best_epoch_ = learned.network.best_epoch
+            self.max_epochs_ = net.max_epochs
+            self.feature_dropout_ = net.iterator_train__feature_dropout
+        self._ensemble = learned.ensemble
 
     def __sklearn_is_fitted__(self):
         return "_ensemble" in vars(self)
@@ -374,26 +240,6 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
-
-
-def _plan(settings, voters, trainer):
-    """Say what is to be fitted; the network takes part if it is among the voters."""
-    return EnsemblePlan(
-        voters,
-        trainer if NETWORK in dict(voters) else None,
-        settings.ensemble.label_shortlist,
-        n_jobs=settings.run.n_jobs,
-        alone=partial(torch_threads, 1),
-    )
-
-
-def _named_data(X, Y, given, splits):
-    """Return the data of a fit by the names of its arguments, and which rows are held out."""
-    if given is not None:
-        return {"X": X, "y": Y, "X_val": given[0], "y_val": given[1], "held-out rows": None}
-    folds = [np.append(len(split.numbers), split.numbers) for split in splits]
-    held_out = np.concatenate(folds)
-    return {"X": X, "y": Y, "X_val": None, "y_val": None, "held-out rows": held_out}
 
 
 def neural_part():

@@ -18,8 +18,8 @@ from sklearn_mrmp._baselines.problem_transformation import (
 from tests.tiny import tiny
 
 CLASSIFIERS = {
-    "mrmp": (tiny(), "fit_ensemble", "_neural"),
-    "mrmp, late": (tiny(), "with_all_rows", "_neural"),
+    "mrmp": (tiny(), "fit_ensemble", "_neural.learning"),
+    "mrmp, late": (tiny(), "with_all_rows", "_neural.learning"),
     "ML-KNN": (MLKNNClassifier(), "NearestNeighbors", "_baselines.mlknn"),
     "ML-ARAM": (MLARAMClassifier(), "stack", "_baselines.mlaram"),
     "tuned": (TunedDecisionClassifier(MLKNNClassifier(), cv=2), "clone", "_tuned_decision"),

@@ -1,0 +1,245 @@
+"""What training shows while it runs: a table of epochs, a bar, and a warning when it takes long.
+
+Nothing here changes what is learned. Knows skorch's callbacks, tqdm and the report of a fit.
+"""
+
+import sys
+import warnings
+from contextlib import contextmanager
+
+from skorch.callbacks import Callback, PrintLog
+
+from sklearn_mrmp._host.report import duration, print_line
+
+# An epoch beyond this many seconds is worth a warning, where rows have so many tokens on average
+# that fewer of them would help. (Texts have a hundred; a wide dense matrix has thousands.)
+_SLOW_EPOCH = 60.0
+_LONG_ROWS = 256
+# The first step also loads libraries. This many steps after it, or this many seconds, say how long
+# the others will take.
+_STEPS_MEASURED = 10
+_SECONDS_MEASURED = 5.0
+
+
+class EpochTable(PrintLog):
+    """skorch's table with a line per epoch; each says whose epoch it is.
+
+    Parameters
+    ----------
+    report : Report
+        Of this training.
+    write : callable, default=print_line
+        Takes a line.
+    """
+
+    def __init__(self, report, write=print_line):
+        super().__init__(sink=self._say)
+        self.report = report
+        self.write = write
+
+    def _say(self, line):
+        self.report.say(line, self.write)
+
+    def format_row(self, row, key, color):
+        """Format a cell; the colour of the best values is for terminals."""
+        if not _is_terminal(sys.stdout):
+            row = {key: row[key]}
+        return super().format_row(row, key, color)
+
+
+class BatchProgress(Callback):
+    """Progress over all batches of training: a bar in a terminal or a notebook, lines in a file.
+
+    Parameters
+    ----------
+    n_batches : int
+        Batches of all epochs.
+    place : str, default=""
+        Which training of the fit it is.
+    """
+
+    def __init__(self, n_batches, place=""):
+        self.n_batches = n_batches
+        self.place = place
+        self._bar = None
+
+    def on_train_begin(self, net, **kwargs):
+        """Open the bar."""
+        name = f"MrMP {self.place}" if self.place else "MrMP"
+        if _shows_bars():
+            from tqdm.auto import tqdm  # comes with skorch; importing it costs start-up time
+
+            self._bar = tqdm(total=self.n_batches, desc=name, unit="batch", leave=True)
+        else:
+            self._bar = _ProgressLines(self.n_batches, name)
+
+    def on_epoch_begin(self, net, **kwargs):
+        """Stand where the epoch starts; a resumed training starts further on."""
+        self._bar.n = sum(epoch["train_batch_count"] for epoch in net.history[:-1])
+
+    def on_batch_end(self, net, batch=None, training=False, **kwargs):
+        """Advance by a training batch."""
+        if training:
+            self._bar.update()
+
+    def on_epoch_end(self, net, **kwargs):
+        """Show the epoch and its losses."""
+        epoch = net.history[-1]
+        shown = {name: epoch[name] for name in ("train_loss", "valid_loss") if name in epoch}
+        self._bar.set_postfix(epoch=epoch["epoch"], **{k: f"{v:.4f}" for k, v in shown.items()})
+
+    def on_train_end(self, net, **kwargs):
+        """Close the bar."""
+        self.close()
+
+    def close(self):
+        """Close the bar, if it is open."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+class _ProgressLines:
+    """A bar for files, which cannot be overwritten: a line on stderr for each epoch."""
+
+    def __init__(self, total, name):
+        self.total = total
+        self.name = name
+        self.n = 0
+
+    def update(self):
+        """Advance by a batch."""
+        self.n += 1
+
+    def set_postfix(self, **shown):
+        """Write a line with the values to be shown."""
+        values = ", ".join(f"{name}={value}" for name, value in shown.items())
+        sys.stderr.write(f"{self.name}: {self.n}/{self.total} batches, {values}\n")
+        sys.stderr.flush()
+
+    def close(self):
+        """Do nothing: every line is done."""
+
+
+class SlowEpochWarning(Callback):
+    """Measure the first steps, and warn if an epoch will take long because rows are long.
+
+    Parameters
+    ----------
+    n_batches, n_epochs : int
+        Batches of an epoch, and epochs.
+    row_length : float
+        Tokens of a row on average.
+    clock : callable
+        Returns seconds.
+    """
+
+    def __init__(self, n_batches, n_epochs, row_length, clock):
+        self.n_batches = n_batches
+        self.n_epochs = n_epochs
+        self.row_length = row_length
+        self.clock = clock
+        self._is_done = False
+
+    def on_epoch_begin(self, net, **kwargs):
+        """Start the clock."""
+        self._times = [self.clock()]
+
+    def on_batch_end(self, net, training=False, **kwargs):
+        """Look at the clock, until there is an answer."""
+        if self._is_done or not training:
+            return
+        self._times.append(self.clock())
+        seconds = self._epoch_seconds()
+        self._is_done = seconds is not None
+        if self._is_done and seconds > _SLOW_EPOCH:
+            warnings.warn(self._advice(seconds), UserWarning, stacklevel=2)
+
+    def on_epoch_end(self, net, **kwargs):
+        """Stop: an epoch that is over before there was an answer is short."""
+        self._is_done = True
+
+    def _epoch_seconds(self):
+        """Estimate the time of an epoch, or None if it is too early to say."""
+        start, first, *later = self._times
+        if not later:  # a first step is not like the others, but beyond the limit it is enough
+            return None if first - start <= _SLOW_EPOCH else (first - start) * self.n_batches
+        measured = later[-1] - first
+        if len(later) < _STEPS_MEASURED and measured < _SECONDS_MEASURED:
+            return None
+        return first - start + measured / len(later) * (self.n_batches - 1)
+
+    def _advice(self, seconds):
+        n_steps = len(self._times) - 1
+        return (
+            f"An epoch of the network will take about {duration(seconds)}, and all "
+            f"{self.n_epochs} epochs about {duration(seconds * self.n_epochs)} (judged by "
+            f"{n_steps} of {self.n_batches} batches): rows have {self.row_length:.0f} tokens on "
+            "average, which are features that are not zero, or words. Use fewer features "
+            "(SelectKBest, or PCA to about a hundred components, before the classifier), set "
+            "max_tokens (the largest values of a row, or its first words), or leave the network "
+            "out: voters=('linear', 'neighbors')."
+        )
+
+
+def progress_callbacks(run, report, training, rows, *, warns_if_slow):
+    """Make the callbacks that show how training goes.
+
+    Parameters
+    ----------
+    run : RunSettings
+        What the user wants to see.
+    report : Report
+        Of this training.
+    training : TrainingSettings
+        Resolved.
+    rows : TokenRows
+        Training rows.
+    warns_if_slow : bool
+        Whether to look at the clock.
+
+    Returns
+    -------
+    callbacks : list of (str, Callback)
+    """
+    n_epochs, n_batches = training.max_epochs, -(-len(rows) // training.batch_size)
+    callbacks, row_length = [], float(rows.lengths.mean())
+    if warns_if_slow and row_length >= _LONG_ROWS:
+        watch = SlowEpochWarning(n_batches, n_epochs, row_length, report.clock)
+        callbacks.append(("slow_epoch", watch))
+    if run.progress_bar:
+        callbacks.append(("progress", BatchProgress(n_epochs * n_batches, report.place)))
+    if run.verbose:
+        write = _print_above_bars if run.progress_bar else print_line
+        callbacks.append(("epoch_table", EpochTable(report, write)))
+    return callbacks
+
+
+@contextmanager
+def closing_bars(callbacks):
+    """Close the bars of a training that fails, too; those of later ones would be drawn below."""
+    try:
+        yield
+    finally:
+        for _, callback in callbacks:
+            if isinstance(callback, BatchProgress):
+                callback.close()
+
+
+def _print_above_bars(line):
+    """Print a line where no bar is, and draw the bars again below it."""
+    from tqdm.auto import tqdm
+
+    with tqdm.external_write_mode():
+        print_line(line)
+
+
+def _is_terminal(stream):
+    return stream is not None and stream.isatty()
+
+
+def _shows_bars():
+    """Whether a line can be overwritten: on a terminal, or by the widgets of a notebook."""
+    from tqdm.auto import tqdm
+    from tqdm.notebook import tqdm as notebook_tqdm
+
+    return issubclass(tqdm, notebook_tqdm) or _is_terminal(sys.stderr)

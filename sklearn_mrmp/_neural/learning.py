@@ -1,0 +1,277 @@
+"""One fit: from checked rows and labels to the voters, their weights and the decisions.
+
+The steps that every classifier with a network shares: split the rows, learn the label graph, fit
+the voters and weigh them, tune the decisions, fit on all rows. The estimator checks what it was
+given before, and stores what comes of it afterwards. Knows the rooms below; no estimator.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from sklearn_mrmp._checkpoints.run import CheckpointRun
+from sklearn_mrmp._decisions.choice import CANDIDATES
+from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
+from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
+from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, make_splits, with_all_rows
+from sklearn_mrmp._ensemble.label_sets import LabelSetVote
+from sklearn_mrmp._ensemble.model import Ensemble
+from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
+from sklearn_mrmp._graph.value import LabelGraph
+from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
+from sklearn_mrmp._host.report import Report
+from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._network.architecture import Architecture
+from sklearn_mrmp._network.settings import TrainingSettings
+from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
+from sklearn_mrmp._network.voter import NetworkTrainer
+from sklearn_mrmp._settings import (
+    EnsembleSettings,
+    GraphSettings,
+    InputSettings,
+    OutcomeSettings,
+    RunSettings,
+    Settings,
+)
+from sklearn_mrmp._targets import TargetEncoding
+from sklearn_mrmp._version import __version__
+from sklearn_mrmp._voters.choice import NETWORK, check_voters
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """All parameters of an estimator, by what they are for."""
+
+    network: Settings
+    training: TrainingSettings
+    input: InputSettings
+    graph: GraphSettings
+    ensemble: EnsembleSettings
+    outcome: OutcomeSettings
+    run: RunSettings
+
+    @classmethod
+    def of(cls, params, architecture):
+        """Sort the parameters of an estimator, which are given by name."""
+        groups = (
+            architecture.settings,
+            TrainingSettings,
+            InputSettings,
+            GraphSettings,
+            EnsembleSettings,
+            OutcomeSettings,
+            RunSettings,
+        )
+        return cls(*(group.from_params(params) for group in groups))
+
+    @property
+    def learned_with(self):
+        """All that the weights depend on."""
+        return [self.network, self.training, self.input, self.graph, self.ensemble]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What comes of a fit.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        Who votes in the end.
+    graph : LabelGraph or None
+        The label graph; with several folds that of all rows.
+    label_sets : LabelSetVote or None
+        The distribution over label sets that is mixed in.
+    points : OperatingPoints or None
+        The decisions; None for several classes, which exclude each other: the largest wins.
+    network : TrainedNetwork or None
+        The first network that was trained on rows without the held-out ones.
+    interrupted : bool
+        Whether the user stopped it after something had been learned.
+    """
+
+    ensemble: Ensemble
+    graph: LabelGraph | None
+    label_sets: LabelSetVote | None
+    points: OperatingPoints | None
+    network: TrainedNetwork | None
+    interrupted: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """Checked rows and labels, and how to learn from them; `learn` does.
+
+    Attributes
+    ----------
+    settings : FitSettings
+        The parameters.
+    architecture : Architecture
+        The network.
+    kind : type
+        The input kind.
+    target : TargetEncoding
+        What the labels are.
+    X, Y : {ndarray, csr_array}
+        Rows and 0/1 labels.
+    given : (X, Y) or None
+        Held-out rows that the caller gave.
+    random_state : int, RandomState instance or None
+        As the caller gave it.
+    report : Report
+        Says what is being done.
+    """
+
+    settings: FitSettings
+    architecture: Architecture
+    kind: type
+    target: TargetEncoding
+    X: object
+    Y: object
+    given: tuple | None
+    random_state: object
+    report: Report
+
+    def learn(self):
+        """Do all steps.
+
+        Returns
+        -------
+        learned : Learned
+        """
+        checkpoints = CheckpointRun(self.settings.run.checkpoint_dir, __version__)
+        random_state = checkpoints.random_state(self.random_state)
+        with self.report.stage("rows: encoded and split"):
+            splits = self._splits(random_state)
+        with self.report.stage("label graph: learned"):
+            graph = self._learn_graph(self.Y if len(splits) > 1 else splits[0].Y)
+        checkpoints.claim(self.settings.learned_with, self._named_data(splits), graph)
+        learn_graph = self._learn_graph if len(splits) > 1 else KnownGraph(graph)
+        plan = self._plan(learn_graph, random_state, checkpoints)
+        with torch_threads(self.settings.run.n_threads):
+            fitted = fit_ensemble(plan, splits)
+            keep = plan.network is not None and not fitted.interrupted
+            tuned, stopped = finished(partial(self._tune_decisions, fitted), keep=keep)
+            ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
+            if self.given is None:
+                ensemble, interrupted = self._use_all_rows(plan, ensemble, interrupted)
+        network = fitted.ensemble.voters.get(NETWORK)
+        first = None if network is None else network.members[0]
+        return Learned(ensemble, graph, *tuned, first, interrupted)
+
+    @cached_property
+    def _rows(self):
+        """All rows, with an encoder that the splits fit."""
+        return EncodedRows.of(self._make_encoder(), self.X)
+
+    @cached_property
+    def _learn_graph(self):
+        names = self.target.label_names
+        return GraphLearner(**self.settings.graph.as_dict(), label_names=names)
+
+    def _make_encoder(self):
+        # The paper's attention knows nothing of how rare a word is.
+        weighted = getattr(self.settings.network, "architecture", "default") == "default"
+        return self.kind(self.settings.input.max_tokens, weighted=weighted)
+
+    def _splits(self, random_state):
+        cv, is_vector = self.settings.ensemble.cv, not self.target.is_matrix
+        return make_splits(self._rows, self.Y, self.given, cv, random_state, is_vector)
+
+    def _named_data(self, splits):
+        """Return the data by the names of its arguments, and which rows are held out."""
+        data = {"X": self.X, "y": self.Y, "X_val": None, "y_val": None, "held-out rows": None}
+        if self.given is not None:
+            return data | {"X_val": self.given[0], "y_val": self.given[1]}
+        folds = [np.append(len(split.numbers), split.numbers) for split in splits]
+        return data | {"held-out rows": np.concatenate(folds)}
+
+    def _plan(self, learn_graph, random_state, checkpoints):
+        """Say what is to be fitted; the network takes part if it is among the voters."""
+        settings = self.settings
+        ensemble, run = settings.ensemble, settings.run
+        voters = check_voters(ensemble.voters, ensemble.label_shortlist)
+        trainer = NetworkTrainer(
+            NetworkRecipe(self.architecture, settings.network, settings.training, run),
+            learn_graph,
+            seed=random_state.randint(np.iinfo(np.int32).max),
+            n_members=ensemble.n_members,
+            checkpoints=checkpoints,
+            report=self.report,
+        )
+        return EnsemblePlan(
+            voters,
+            trainer if NETWORK in dict(voters) else None,
+            ensemble.label_shortlist,
+            n_jobs=run.n_jobs,
+            alone=partial(torch_threads, 1),
+            report=self.report,
+        )
+
+    def _tune_decisions(self, fitted):
+        """Tune label sets and rules of all metrics on the votes for held-out rows.
+
+        Returns
+        -------
+        label_sets : LabelSetVote or None
+        points : OperatingPoints or None
+        """
+        if self.target.kind == "multiclass":
+            return None, None
+        Y_held_out, Y_others, P = fitted.Y.toarray() > 0, self._others(fitted), fitted.P
+        label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
+        if self.settings.outcome.label_sets and self.Y.shape[1] > 1:
+            forget = self.given is not None
+            with self.report.stage("label sets: fitted"):
+                label_sets, P = LabelSetVote.fit(
+                    Y_held_out, P, Y_others, forget_held_out=forget, collected=collected
+                )
+        with self.report.stage("decisions: tuned"):
+            points = OperatingPoints.tune(
+                Y_held_out,
+                P,
+                Y_others,
+                similar=fitted.similar,
+                decisions=tuple(CANDIDATES),
+                collected=collected,
+            )
+        return label_sets, points
+
+    def _others(self, fitted):
+        """Labels of training rows that no vote was kept for, as far as rules can bear them."""
+        if self.given is not None:
+            return dense_part(self.Y)
+        others = np.setdiff1d(np.arange(self.Y.shape[0]), fitted.numbers)
+        return dense_part(self.Y[others] if len(others) else None)
+
+    def _use_all_rows(self, plan, ensemble, interrupted):
+        """Let the held-out rows teach, too; decisions stay those tuned on them.
+
+        Returns
+        -------
+        ensemble : Ensemble
+            After Ctrl-C that of fewer rows, as it is.
+        interrupted : bool
+        """
+        try:
+            if self.settings.outcome.refit and plan.network and not interrupted:
+                return self._refit(plan, ensemble)
+            return with_all_rows(ensemble, self._rows, self.Y, self.report), interrupted
+        except InsistedInterrupt:
+            raise
+        except KeyboardInterrupt:
+            if plan.network is None or interrupted:
+                raise
+            return ensemble, True
+
+    def _refit(self, plan, fitted):
+        """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
+        encoder = self._make_encoder()
+        rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
+        ensemble = with_all_rows(replace(fitted, encoder=encoder), rows, self.Y, self.report)
+        network = plan.network.refit(ensemble, rows, self.Y)
+        if network.interrupted:
+            return with_all_rows(fitted, self._rows, self.Y, self.report), True
+        return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

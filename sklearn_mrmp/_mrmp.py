@@ -196,8 +196,11 @@ default="optimal"
 
     Ctrl-C stops training after the batch. The best weights so far are kept, decisions are tuned,
     and then ``fit`` raises KeyboardInterrupt: the classifier can be used, and a search around it
-    stops. Before the end of the first epoch there is nothing to keep; a second Ctrl-C does not
-    wait.
+    stops. So it does while decisions are tuned. Before the end of the first epoch there is nothing
+    to keep; a second Ctrl-C does not wait. A fit that fails leaves the classifier unfitted.
+
+    Predictions for training rows tell nothing of the classifier: with ``"neighbors"`` a row finds
+    itself.
 
     With folds and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
     nothing is kept, and callbacks are copies, whose records are lost.

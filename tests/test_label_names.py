@@ -3,10 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_mrmp import (
     LabelGraph,
     MLKNNClassifier,
+    ThresholdDisplay,
     TunedDecisionClassifier,
     compare_classifiers,
     label_graph,
@@ -86,6 +89,14 @@ def test_thresholds_match_labels_and_scores_by_name(data):
     expected = tune_thresholds(F, P).thresholds
     assert tune_thresholds(F, P[NAMES[::-1]]).thresholds == expected
     assert tune_thresholds(F.to_numpy(), P.to_numpy()).thresholds == expected
+
+
+def test_displays_match_labels_by_name(data):
+    pytest.importorskip("matplotlib").use("Agg")
+    X, F = data
+    clf = make_pipeline(MaxAbsScaler(), MLKNNClassifier()).fit(X, F)
+    one, other = (ThresholdDisplay.from_estimator(clf, X, F[o]) for o in (NAMES, NAMES[::-1]))
+    assert one.thresholds == other.thresholds
 
 
 def test_comparisons_match_test_labels_by_name(data):

@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from skorch.callbacks import Callback
 from skorch.exceptions import DeviceWarning
 
@@ -537,6 +538,27 @@ class TestComposition:
         ).fit(X, Y)
         assert search.predict(X).shape == Y.shape
         assert np.isfinite(search.cv_results_["mean_test_roc_auc"]).all()
+
+    def test_a_search_without_scoring_chooses_by_the_metric(self, related):
+        X, Y = related
+        for metric in ("f1_macro", "accuracy"):
+            clf = make_clf(max_epochs=1, metric=metric)
+            own = cross_validate(clf, X, Y, cv=2, scoring=["f1_macro", "accuracy"])
+            assert cross_validate(clf, X, Y, cv=2)["test_score"] == pytest.approx(
+                own[f"test_{metric}"]
+            )
+
+    def test_a_pipeline_transforms_held_out_rows_if_told_to(self, related):
+        X, Y = related[0].toarray(), related[1]
+        held_out = {"X_val": X[:40], "y_val": Y[:40]}
+        with config_context(enable_metadata_routing=True):
+            clf = make_clf().set_fit_request(X_val=True, y_val=True)
+            steps = [("scale", StandardScaler()), ("classify", clf)]
+            pipeline = Pipeline(steps, transform_input=["X_val"]).fit(X[40:], Y[40:], **held_out)
+        scaler = StandardScaler().fit(X[40:])
+        held_out["X_val"] = scaler.transform(X[:40])
+        expected = make_clf().fit(scaler.transform(X[40:]), Y[40:], **held_out)
+        assert pipeline[-1].thresholds_ == expected.thresholds_
 
     def test_cross_val_predict(self, related):
         X, Y = related

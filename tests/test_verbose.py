@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from tests.tiny import PLAIN, tiny
 
@@ -71,6 +72,8 @@ def test_a_bar_beside_it_writes_no_control_characters_into_files(data, capfd):
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_folds_and_members_carry_their_numbers_and_lines_stay_whole(data, capfd, n_jobs):
+    # Processes that an earlier test left write to what was its standard output.
+    get_reusable_executor().shutdown(wait=True)
     pairs = said(capfd, data, cv=2, n_members=2, n_jobs=n_jobs)
     trained = {place for place, text in stages(pairs) if text == "network: trained"}
     assert trained == {f"fold {i} of 2, member {j} of 2" for i in (1, 2) for j in (1, 2)}

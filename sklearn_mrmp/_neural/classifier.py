@@ -57,7 +57,8 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a vector of classes.
         X_val, y_val : like `X` and `y`, default=None
-            Held-out rows that take the place of a split of `X`.
+            Held-out rows that take the place of a split of `X`. Labels of a data frame are matched
+            by name. A pipeline transforms `X_val` only with ``transform_input=["X_val"]``.
 
         Returns
         -------

@@ -12,12 +12,14 @@ from sklearn_mrmp._decisions.responses import (
 from sklearn_mrmp._decisions.sweep import METRICS, TOLERANCE, metric_value, sweep_cuts
 from sklearn_mrmp._decisions.thresholds import (
     best_thresholds,
+    check_labels,
     check_labels_and_scores,
     check_metrics,
 )
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._text import set_plain
 from sklearn_mrmp._plot._unwrap import last_classifier, rows_of_last_classifier
+from sklearn_mrmp._targets import in_known_order
 
 _POINTS = 4_000
 
@@ -81,7 +83,7 @@ class ThresholdDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows, best such as `estimator` was not fitted on.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Their labels.
+            Their labels; those of a data frame are matched by name.
         metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
             Which to draw.
         ax : matplotlib Axes, default=None
@@ -96,7 +98,8 @@ class ThresholdDisplay:
         classifier = last_classifier(estimator)
         # decisions are shown on the kind of scores that they were tuned on
         method = choose_response_method(estimator, getattr(classifier, "response_method", "auto"))
-        Y, S = check_labels_and_scores(y, label_scores(estimator, X, np.shape(y)[1], method))
+        Y = check_labels(in_known_order(y, classifier), "y")
+        Y, S = check_labels_and_scores(Y, label_scores(estimator, X, Y.shape[1], method))
         if isinstance(classifier, TunedDecisionsMixin):
             thresholds, rows = classifier.thresholds_, rows_of_last_classifier(estimator, X)
             rule_scores = {

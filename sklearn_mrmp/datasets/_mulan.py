@@ -248,6 +248,13 @@ def _choose_coding(tables, features, train_path, subset):
 
 
 def _label_matrix(table, labels):
+    for attribute in (table.attributes[label] for label in labels):
+        if attribute.is_symbolic:  # positions of categories would not say which of them is 1
+            shown = ", ".join(attribute.categories[:5])
+            raise ValueError(
+                f"{table.path}: the label {attribute.name!r} has the categories {shown}; a label "
+                "must be {0,1}."
+            )
     Y = table.values[:, labels]
     Y = Y.toarray() if sp.issparse(Y) else Y
     wrong = ~np.isin(Y, (0, 1))

@@ -221,6 +221,11 @@ def test_missing_files_are_named(folder, tmp_path):
         ),
         (
             "tiny-train.arff",
+            HEADER.replace("sea {0,1}", "sea {YES,NO}") + "1,YES,0\n",
+            r"'sea' has the categories YES, NO; a label must be {0,1}",
+        ),
+        (
+            "tiny-train.arff",
             HEADER + "1,?,0\n",
             r"line 6: the label 'sea' must be 0 or 1, found nan",
         ),

@@ -302,7 +302,7 @@ NUMERIC = [
 ]
 
 
-@pytest.mark.parametrize("transformer", NUMERIC, ids=lambda t: repr(t)[:60])
+@pytest.mark.parametrize("transformer", NUMERIC, ids=lambda t: type(t).__name__)
 @pytest.mark.parametrize("as_frame", [False, True], ids=["array", "frame"])
 def test_transformers_of_numbers_come_back_before_a_classifier(again, transformer, as_frame):
     rng = np.random.default_rng(0)

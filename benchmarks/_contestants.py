@@ -11,9 +11,10 @@ import torch
 from _yardstick import TextbookMrMP, copy_weights
 
 from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.batches import as_tensors, bucketed
-from sklearn_mrmp._network.mrmp import MrMPSettings
 from sklearn_mrmp._network.net import predict_batches
+from sklearn_mrmp._neural.learning import FitSettings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
 
 BATCH_SIZE = 32
@@ -24,7 +25,8 @@ _TEXTBOOK = ("d_model", "n_heads", "d_inner", "architecture")  # its depths are 
 
 def settings_of(classifier):
     """Return the settings of a classifier's network, as its module takes them."""
-    settings = MrMPSettings.from_params(classifier.get_params(deep=False))
+    params = classifier.get_params(deep=False)
+    settings = FitSettings.of(params, find_architecture("mrmp"), "features").network
     arguments = settings.as_dict() | {"d_inner": settings.inner_width}
     del arguments["relation_loss"]
     return arguments

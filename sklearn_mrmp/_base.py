@@ -137,14 +137,21 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, **self._input_checks(check_params), multi_output=True, y_numeric=False
         )
+        return X, self._learn_target(y, names)
+
+    def _learn_target(self, y, names):
+        """Learn the encoding of a checked training target, and return it encoded."""
         self._target_encoding = TargetEncoding.from_target(y, names)
         self.classes_ = self._target_encoding.classes
         self.label_names_ = self._target_encoding.label_names
-        return X, self._target_encoding.encode(y)
+        return self._target_encoding.encode(y)
 
     def _validate_holdout(self, X, y, **check_params):
         """Validate rows given besides the training rows; targets are encoded alike."""
-        X = self._validate_input(X, **check_params)
+        return self._with_target(self._validate_input(X, **check_params), y)
+
+    def _with_target(self, X, y):
+        """Return checked held-out rows with their encoded targets."""
         y = self._target_encoding.matched(y, "y_val")
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)

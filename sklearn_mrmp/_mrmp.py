@@ -23,20 +23,22 @@ class MrMPClassifier(BaseNeuralClassifier):
 
     Parameters
     ----------
-    d_model : int, default=64
-        Network: width of all embeddings.
-    n_heads : int, default=2
+    d_model : int or "auto", default="auto"
+        Network: width of all embeddings. What ``"auto"`` stands for is in Notes, here and below.
+    n_heads : int or "auto", default="auto"
         Network: attention heads; must divide `d_model`.
     d_inner : int, default=None
         Network: width of the feed-forward blocks; None is ``2 * d_model``, as in the paper.
-    n_encoder_layers, n_relation_layers, n_decoder_layers : int, default=2
-        Network: depth of the encoder, the label-relation module and the decoder.
-    dropout : float, default=0.1
+    n_encoder_layers, n_decoder_layers : int or "auto", default="auto"
+        Network: depth of the encoder and of the decoder.
+    n_relation_layers : int, default=2
+        Network: depth of the label-relation module.
+    dropout : float or "auto", default="auto"
         Network: dropout rate.
     feature_dropout : float or "auto", default="auto"
         Network: probability of leaving an input token out, drawn anew every time a row is seen; in
         a sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
-        length, within 0.1 and 0.5.
+        length, within 0.1 and 0.5; of token states it is 0.1.
     architecture : {"default", "paper"}, default="default"
         Network: ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "sequence"}, default="auto"
@@ -75,10 +77,10 @@ class MrMPClassifier(BaseNeuralClassifier):
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs : int or "auto", default="auto"
         Training: passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and
-        30 passes.
+        30 passes, and 8 passes over token states.
     batch_size : int, default=32
         Training: rows per step.
-    lr : float, default=0.002
+    lr : float or "auto", default="auto"
         Training: learning rate; the peak of a schedule that rises.
     weight_decay : float, default=0.0
         Training: decoupled weight decay.
@@ -170,7 +172,7 @@ default="optimal"
     net_ : skorch.NeuralNet
         The fitted net; of several the first, as for the attributes above that a net has. Those
         are missing without ``"network"`` among the voters.
-    input_type_ : {"features", "sequence"}
+    input_type_ : {"features", "sequence", "states"}
         How `X` was read.
 
     See Also
@@ -189,6 +191,11 @@ default="optimal"
 
     With 4,096 labels or more and shortlists, the relational loss of a step is that of the graph
     between the labels it decodes.
+
+    ``"auto"`` is `d_model` 64, `n_heads` 2, `n_encoder_layers` 2, `n_decoder_layers` 2, `dropout`
+    0.1 and `lr` 0.002; for token states, which come from an encoder that has done an encoder's
+    work, it is 128, 4, 0, 1, 0.2 and 0.001. With another width there are fewer heads if they
+    would not divide it.
 
     A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf
@@ -238,13 +245,13 @@ default="optimal"
     def __init__(
         self,
         *,
-        d_model=64,
-        n_heads=2,
+        d_model="auto",
+        n_heads="auto",
         d_inner=None,
-        n_encoder_layers=2,
+        n_encoder_layers="auto",
         n_relation_layers=2,
-        n_decoder_layers=2,
-        dropout=0.1,
+        n_decoder_layers="auto",
+        dropout="auto",
         feature_dropout="auto",
         architecture="default",
         input_type="auto",
@@ -259,7 +266,7 @@ default="optimal"
         n_members=1,
         max_epochs="auto",
         batch_size=32,
-        lr=2e-3,
+        lr="auto",
         weight_decay=0.0,
         lr_schedule="onecycle",
         early_stopping="auto",

@@ -15,7 +15,7 @@ AUTO = StrOptions({"auto"})
 
 # Parameters that any network behind an estimator may have.
 SHARED = {
-    "dropout": [Interval(Real, 0, 1, closed="left")],
+    "dropout": [Interval(Real, 0, 1, closed="left"), AUTO],
     "feature_dropout": [Interval(Real, 0, 1, closed="left"), AUTO],
     "input_type": [StrOptions({"auto", *INPUT_KINDS})],
     "max_tokens": [COUNT, None],
@@ -27,7 +27,7 @@ SHARED = {
     "n_members": [COUNT],
     "max_epochs": [COUNT, AUTO],
     "batch_size": [COUNT],
-    "lr": [Interval(Real, 0, None, closed="neither")],
+    "lr": [Interval(Real, 0, None, closed="neither"), AUTO],
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],
     "early_stopping": ["boolean", AUTO, COUNT],
@@ -51,11 +51,11 @@ SHARED = {
 
 CONSTRAINTS = {
     **SHARED,
-    "d_model": [COUNT],
-    "n_heads": [COUNT],
+    "d_model": [COUNT, AUTO],
+    "n_heads": [COUNT, AUTO],
     "n_relation_layers": [COUNT],
-    "n_decoder_layers": [COUNT],
-    "n_encoder_layers": [Interval(Integral, 0, None, closed="left")],
+    "n_decoder_layers": [COUNT, AUTO],
+    "n_encoder_layers": [Interval(Integral, 0, None, closed="left"), AUTO],
     "d_inner": [COUNT, None],
     "architecture": [StrOptions({"default", "paper"})],
     "composition": [StrOptions({"sum", "sub", "mult"})],

@@ -28,6 +28,7 @@ from skorch.exceptions import DeviceWarning
 from sklearn_mrmp import LabelGraph, MrMPClassifier, label_graph, nn
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._network import settings as _settings
+from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.mrmp import MrMPSettings
 from sklearn_mrmp._settings import (
     EnsembleSettings,
@@ -754,7 +755,9 @@ class TestParameters:
         ours, modules = defaults_of(MrMPClassifier), defaults_of(nn.MrMPModule)
         shared = ours.keys() & modules.keys() - {"relations"}  # of which a module takes tensors
         assert shared == {field.name for field in fields(MrMPSettings)} - {"relation_loss"}
-        assert {name: modules[name] for name in shared} == {name: ours[name] for name in shared}
+        automatic = find_architecture("mrmp").automatic(ours, "features")
+        for name in shared:
+            assert modules[name] == (automatic[name] if ours[name] == "auto" else ours[name])
 
     def test_every_parameter_has_a_constraint(self):
         assert MrMPClassifier._parameter_constraints.keys() == defaults_of(MrMPClassifier).keys()

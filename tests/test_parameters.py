@@ -41,7 +41,7 @@ def test_auto_feature_dropout_leaves_tokens_in_short_rows(length, rate):
 
 
 def test_numbers_are_left_alone():
-    given = TrainingSettings(max_epochs=3, feature_dropout=0.25, batch_size=8)
+    given = TrainingSettings(max_epochs=3, feature_dropout=0.25, batch_size=8, lr=0.1)
     assert given.resolved(rows(5, 5)) == given
 
 

@@ -169,6 +169,8 @@ def fingerprint(value):
     if sp.issparse(value):
         value = value.tocsr()
         arrays = (np.array(value.shape), value.indptr, value.indices, value.data)
+    elif hasattr(value, "fingerprints"):  # ragged rows, which may be larger than memory
+        arrays = (np.array(value.shape), value.starts, value.fingerprints())
     else:
         arrays = (np.asarray(value),)
     digest = hashlib.sha256()

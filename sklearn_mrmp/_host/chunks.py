@@ -4,6 +4,8 @@ Cuts input rows into chunks of bounded size and puts the answers together again.
 scipy and scikit-learn's way of picking rows, and nothing of any classifier.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
@@ -45,7 +47,9 @@ def predict_in_chunks(predict, X, n_labels):
     size = chunk_rows(X, n_samples, n_labels)
     if n_samples <= size:
         return predict(X)
-    parts = ((rows, predict(_safe_indexing(X, rows))) for rows in gen_batches(n_samples, size))
+    # Rows of our own kinds know how to be picked.
+    pick = X.__getitem__ if hasattr(X, "lengths") else partial(_safe_indexing, X)
+    parts = ((rows, predict(pick(rows))) for rows in gen_batches(n_samples, size))
     return _put_together(parts, n_samples)
 
 
@@ -69,6 +73,8 @@ def chunk_rows(X, n_samples, n_labels):
     """Rows of a chunk: as many as have `CHUNK_CELLS` labels or features, and at least one."""
     if sp.issparse(X):
         n_features = -(-X.nnz // max(n_samples, 1))
+    elif hasattr(X, "lengths"):  # ragged rows, whose vectors are read batch by batch
+        n_features = int(X.lengths.max(initial=1))
     else:
         shape = getattr(X, "shape", ())
         n_features = shape[1] if len(shape) > 1 else 1

@@ -40,6 +40,7 @@ _graph.value:LabelGraph
 _input.features:FeatureInput
 _input.presentation:LinearFeatures
 _input.sequence:SequenceInput
+_input.states:StateInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter

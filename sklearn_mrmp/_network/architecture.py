@@ -95,6 +95,22 @@ class Architecture(ABC):
     loss: type
     start_only: tuple = ("prior", "trained_tokens")
 
+    def automatic(self, params, input_type):
+        """Return what parameters that are ``"auto"`` stand for, as far as the architecture knows.
+
+        Parameters
+        ----------
+        params : mapping of str to object
+            All parameters of the estimator.
+        input_type : str
+            Name of the input kind.
+
+        Returns
+        -------
+        values : dict of str to object
+        """
+        return {}
+
     @abstractmethod
     def module_arguments(self, settings, data):
         """Arguments of the module; besides tensors of `relations` and `start_only` plain values."""

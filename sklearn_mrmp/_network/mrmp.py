@@ -25,20 +25,38 @@ _COUNTS = (
     "n_relation_layers",
     "n_decoder_layers",
 )
+# What "auto" stands for. Token states come from an encoder that has done an encoder's work.
+_OF_TOKENS = {
+    "d_model": 64,
+    "n_heads": 2,
+    "n_encoder_layers": 2,
+    "n_decoder_layers": 2,
+    "dropout": 0.1,
+}
+_OF_STATES = {
+    "d_model": 128,
+    "n_heads": 4,
+    "n_encoder_layers": 0,
+    "n_decoder_layers": 1,
+    "dropout": 0.2,
+    "lr": 1e-3,
+    "feature_dropout": 0.1,
+    "max_epochs": 8,
+}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
 
 @dataclass(frozen=True)
 class MrMPSettings(Settings):
-    """Parameters of the network; its widths and depths here are those of `MrMPClassifier`."""
+    """Parameters of the network, as `MrMPClassifier` has them; none is ``"auto"`` in use."""
 
-    d_model: int = 64
-    n_heads: int = 2
+    d_model: int | str = "auto"
+    n_heads: int | str = "auto"
     d_inner: int | None = None
-    n_encoder_layers: int = 2
+    n_encoder_layers: int | str = "auto"
     n_relation_layers: int = 2
-    n_decoder_layers: int = 2
-    dropout: float = 0.1
+    n_decoder_layers: int | str = "auto"
+    dropout: float | str = "auto"
     composition: str = "sum"
     architecture: str = "default"
     relation_loss: float = 0.001
@@ -56,6 +74,15 @@ class MrMPArchitecture(Architecture):
     settings = MrMPSettings
     module = MrMPModule
     loss = MrMPLoss
+
+    def automatic(self, params, input_type):
+        """Sizes and rates by the kind of input; heads that divide the width."""
+        values = dict(_OF_STATES if input_type == "states" else _OF_TOKENS)
+        width = params.get("d_model", "auto")
+        if width != "auto":
+            heads = range(1, values["n_heads"] + 1)
+            values["n_heads"] = max(n for n in heads if width % n == 0)
+        return values
 
     def module_arguments(self, settings, data):
         """Widths and depths as set; the graph, and where the labels' biases start."""

@@ -14,6 +14,9 @@ _AUTO_EPOCHS = (12, 30)
 _AUTO_TOKENS_LEFT = 16
 _AUTO_FEATURE_DROPOUT = (0.1, 0.5)
 
+# "auto", where the architecture knows nothing better.
+_AUTO_LR = 2e-3
+
 # Schedules whose last epochs, at low learning rates, are the best.
 _END_LOW = ("onecycle", "cosine")
 # Epochs without improvement before stopping, unless a number is given.
@@ -27,7 +30,7 @@ class TrainingSettings(Settings):
     feature_dropout: float | str = "auto"
     max_epochs: int | str = "auto"
     batch_size: int = 32
-    lr: float = 2e-3
+    lr: float | str = "auto"
     weight_decay: float = 0.0
     lr_schedule: str = "onecycle"
     early_stopping: bool | int | str = "auto"
@@ -44,9 +47,10 @@ class TrainingSettings(Settings):
         Returns
         -------
         settings : TrainingSettings
-            With numbers for `max_epochs` and `feature_dropout`.
+            With numbers for `max_epochs`, `feature_dropout` and `lr`.
         """
         n_epochs, rate = self.max_epochs, self.feature_dropout
+        lr = _AUTO_LR if self.lr == "auto" else self.lr
         if n_epochs == "auto":
             fewest, most = _AUTO_EPOCHS
             n_epochs = round(_AUTO_STEPS * self.batch_size / max(len(rows), 1))
@@ -55,7 +59,7 @@ class TrainingSettings(Settings):
             lowest, highest = _AUTO_FEATURE_DROPOUT
             mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
             rate = float(min(max(1.0 - _AUTO_TOKENS_LEFT / mean_length, lowest), highest))
-        return replace(self, max_epochs=n_epochs, feature_dropout=rate)
+        return replace(self, max_epochs=n_epochs, feature_dropout=rate, lr=lr)
 
     @property
     def patience(self):

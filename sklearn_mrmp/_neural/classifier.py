@@ -9,7 +9,7 @@ from dataclasses import replace
 from numbers import Real
 
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklearn_mrmp._base import (
     FITTED,
@@ -31,7 +31,8 @@ from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
-from sklearn_mrmp._sklearn_compat import _fit_context
+from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
+from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
@@ -81,14 +82,17 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _fit(self, X, y, X_val, y_val):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
-        settings = FitSettings.of(params, architecture)
+        kind = input_kind(params.get("input_type", "auto"), X)
+        settings = FitSettings.of(params, architecture, kind.name)
         resolve_device(settings.training.device)  # refused here, not after minutes
         check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
-        kind, report = input_kind(settings.input.input_type, X), Report(settings.run.verbose)
+        report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
-            X, Y = self._validate_fit(X, y, **kind.checks)
-            given = None if X_val is None else self._validate_holdout(X_val, y_val, **kind.checks)
+            X, Y = self._checked_fit(kind, X, y)
+            given = None
+            if X_val is not None:
+                given = self._with_target(self._checked(kind, X_val), y_val)
         learned = Lesson(
             settings,
             architecture,
@@ -189,8 +193,32 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _sk_visual_block_(self):
         return visual_block(self)
 
+    def _checked_fit(self, kind, X, y):
+        """Check rows and target of ``fit``; rows that are no matrix are checked by their kind."""
+        if kind.checks is not None:
+            return self._validate_fit(X, y, **kind.checks)
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        rows, (y, names) = kind.checked(X), read_target(y)
+        y = _check_y(y, multi_output=True, estimator=self)
+        check_consistent_length(rows, y)
+        self.n_features_in_ = rows.shape[1]
+        return rows, self._learn_target(y, names)
+
+    def _checked(self, kind, X):
+        """Check rows that must be like those of ``fit``."""
+        if kind.checks is not None:
+            return self._validate_input(X, **kind.checks)
+        rows = kind.checked(X)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has vectors of width {rows.shape[1]}, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_}, as in fit."
+            )
+        return rows
+
     def _check_rows(self, X):
-        return self._validate_input(X, **self._ensemble.encoder.checks)
+        return self._checked(self._ensemble.encoder, X)
 
     def _encoded(self, X):
         return EncodedRows.of(self._ensemble.encoder, X)

@@ -53,8 +53,13 @@ class FitSettings:
     run: RunSettings
 
     @classmethod
-    def of(cls, params, architecture):
-        """Sort the parameters of an estimator, which are given by name."""
+    def of(cls, params, architecture, input_type):
+        """Sort the parameters of an estimator, which are given by name; ``"auto"`` is replaced."""
+        known = architecture.automatic(params, input_type)
+        params = {
+            name: known.get(name, value) if isinstance(value, str) and value == "auto" else value
+            for name, value in params.items()
+        }
         groups = (
             architecture.settings,
             TrainingSettings,

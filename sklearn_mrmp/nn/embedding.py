@@ -92,7 +92,30 @@ def _init_table(weight, trained):
             weight[1:][~trained] = 0.0
 
 
-EMBEDDINGS = {"tokens": TokenEmbedding}
+class StateEmbedding(nn.Module):
+    """Vectors of tokens, such as a pretrained encoder's states, in the network's width.
+
+    Parameters
+    ----------
+    width : int
+        Width of the vectors.
+    d_model : int
+        Width of the network.
+    trained : Tensor, default=None
+        Has no meaning here.
+    """
+
+    def __init__(self, width, d_model, *, trained=None):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.projection = nn.Linear(width, d_model)
+
+    def forward(self, states):
+        """Project vectors (B, T, width), of any precision, to (B, T, d)."""
+        return self.projection(self.norm(states.to(self.projection.weight.dtype)))
+
+
+EMBEDDINGS = {"tokens": TokenEmbedding, "states": StateEmbedding}
 
 
 def make_embedding(description, d_model, trained=None):

@@ -5,6 +5,7 @@ from pathlib import Path
 ORDER = (
     "quickstart",
     "text_pipeline",
+    "text_encoder",
     "label_graph",
     "decisions",
     "demo",

@@ -172,7 +172,7 @@ default="optimal"
     net_ : skorch.NeuralNet
         The fitted net; of several the first, as for the attributes above that a net has. Those
         are missing without ``"network"`` among the voters.
-    input_type_ : {"features", "sequence", "states"}
+    input_type_ : {"features", "sequence", "states", "text"}
         How `X` was read.
 
     See Also
@@ -256,6 +256,7 @@ default="optimal"
         architecture="default",
         input_type="auto",
         max_tokens=None,
+        encoder=None,
         relations="chi2",
         alpha=0.05,
         composition="sum",
@@ -294,6 +295,7 @@ default="optimal"
         self.architecture = architecture
         self.input_type = input_type
         self.max_tokens = max_tokens
+        self.encoder = encoder
         self.relations = relations
         self.alpha = alpha
         self.composition = composition

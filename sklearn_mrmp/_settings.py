@@ -26,6 +26,7 @@ class InputSettings(Settings):
 
     input_type: str = "auto"
     max_tokens: int | None = None
+    encoder: object = None
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,14 @@ ROOMS = {
     "_voters": {"_input", "_decisions", "_numerics", "_host", "_model_files"},
     "_ensemble": {"_voters", "_input", "_decisions", "_numerics", "_host", "_model_files"},
     "_checkpoints": {"_host", "_model_files"},
+    "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
     "_base": {"_targets", "_host", "_model_files"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
     "_neural": {
+        "_encoders",
         "_base",
         "_targets",
         "_ensemble",
@@ -60,7 +62,7 @@ ROOMS = {
 TOP = ("_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
-TORCH = {"nn", "_network", "_checkpoints", "_neural", "_mrmp"}
+TORCH = {"nn", "_encoders", "_network", "_checkpoints", "_neural", "_mrmp"}
 TORCH_FILES = {"_host/torch_state.py"}
 
 

@@ -52,6 +52,10 @@ class FeatureInput:
         self.max_tokens = max_tokens
         self.weighted = weighted
 
+    def fresh(self):
+        """Return the same without what it has learned."""
+        return FeatureInput(self.max_tokens, self.weighted)
+
     def fit(self, X):
         """Learn which features tell rows apart, and mean and deviation where they occur."""
         X = X.astype(np.float64)

@@ -2,8 +2,8 @@
 
 A kind is a class in a file of its own with this face: ``name``; ``checks``, how `validate_data`
 looks at the caller's rows, or None for rows that are no matrix, which ``checked(X)`` looks at;
-``recognises(X)``; ``canonical(X)``, checked rows in the form that all
-other methods take; ``fit(X)``; ``tokens(X)``, the ragged rows that batches are cut from; of
+``recognises(X)``; ``fresh()``, the same unfitted; ``canonical(X)``, checked rows in the form that
+all other methods take; ``fit(X)``; ``tokens(X)``, the ragged rows that batches are cut from; of
 `EncodedRows` ``bag(rows)``, the matrix for linear and neighbour voters, and ``table(rows)``, the
 matrix for any scikit-learn estimator; and ``embedding()``, which describes the torch module that
 turns a batch into token states.
@@ -12,14 +12,38 @@ turns a batch into token states.
 from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.sequence import SequenceInput
 from sklearn_mrmp._input.states import StateInput
+from sklearn_mrmp._input.text import TextInput
 from sklearn_mrmp._input.token_marks import warn_of_token_ids
 
 # Asked in this order whether they recognise rows.
-INPUT_KINDS = {kind.name: kind for kind in (SequenceInput, StateInput, FeatureInput)}
+INPUT_KINDS = {kind.name: kind for kind in (SequenceInput, StateInput, TextInput, FeatureInput)}
+
+_TEXT_WITHOUT_ENCODER = (
+    "X holds texts, which have to become numbers first. Either name a pretrained text encoder, as "
+    "encoder='sentence-transformers/all-MiniLM-L6-v2', or put a vectorizer before the classifier: "
+    "make_pipeline(TfidfVectorizer(), MrMPClassifier())."
+)
+_ENCODER_WITHOUT_TEXT = (
+    "encoder= is for texts, but X does not hold any: pass a list, a vector or a single column of "
+    "str, or leave encoder out."
+)
 
 
-def input_kind(input_type, X):
+def input_kind(input_type, X, has_encoder=False):
     """Return the class for the parameter `input_type` and the caller's rows.
+
+    Parameters
+    ----------
+    input_type : str
+        A name, or ``"auto"``.
+    X : object
+        The rows as they came.
+    has_encoder : bool, default=False
+        Whether the caller has named an encoder of texts.
+
+    Returns
+    -------
+    kind : type
 
     Examples
     --------
@@ -27,8 +51,11 @@ def input_kind(input_type, X):
     'features'
     """
     if input_type != "auto":
-        return INPUT_KINDS[input_type]
-    kind = next(kind for kind in INPUT_KINDS.values() if kind.recognises(X))
-    if kind is FeatureInput:
+        kind = INPUT_KINDS[input_type]
+    else:
+        kind = next(kind for kind in INPUT_KINDS.values() if kind.recognises(X))
+    if (kind is TextInput) != has_encoder:
+        raise ValueError(_TEXT_WITHOUT_ENCODER if kind is TextInput else _ENCODER_WITHOUT_TEXT)
+    if kind is FeatureInput and input_type == "auto":
         warn_of_token_ids(X)
     return kind

@@ -40,6 +40,10 @@ class SequenceInput:
         self.max_tokens = max_tokens
         self.weighted = weighted
 
+    def fresh(self):
+        """Return the same without what it has learned."""
+        return SequenceInput(self.max_tokens, self.weighted)
+
     def fit(self, X):
         """Learn the vocabulary size and which ids occur."""
         largest = int(X.max(initial=0))

@@ -32,6 +32,10 @@ class StateInput:
         self.max_tokens = max_tokens
         self.weighted = weighted
 
+    def fresh(self):
+        """Return the same without what it has learned."""
+        return StateInput(self.max_tokens, self.weighted)
+
     def fit(self, X):
         """Learn the width of the vectors."""
         self.n_tokens_ = int(X.shape[1])

@@ -34,6 +34,7 @@ _decisions.rules.label_sets:LabelSetMarginalRule
 _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
+_encoders.text:TextEncoder
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph
@@ -41,6 +42,7 @@ _input.features:FeatureInput
 _input.presentation:LinearFeatures
 _input.sequence:SequenceInput
 _input.states:StateInput
+_input.text:TextInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter

@@ -77,7 +77,7 @@ class MrMPArchitecture(Architecture):
 
     def automatic(self, params, input_type):
         """Sizes and rates by the kind of input; heads that divide the width."""
-        values = dict(_OF_STATES if input_type == "states" else _OF_TOKENS)
+        values = dict(_OF_STATES if input_type in ("states", "text") else _OF_TOKENS)
         width = params.get("d_model", "auto")
         if width != "auto":
             heads = range(1, values["n_heads"] + 1)

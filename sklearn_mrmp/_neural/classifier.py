@@ -19,6 +19,7 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
+from sklearn_mrmp._encoders.text import TextEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import Report
@@ -82,21 +83,23 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _fit(self, X, y, X_val, y_val):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
-        kind = input_kind(params.get("input_type", "auto"), X)
+        has_encoder = params.get("encoder") is not None
+        kind = input_kind(params.get("input_type", "auto"), X, has_encoder)
         settings = FitSettings.of(params, architecture, kind.name)
         resolve_device(settings.training.device)  # refused here, not after minutes
         check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
-            X, Y = self._checked_fit(kind, X, y)
+            encoder, settings = make_encoder(kind, settings)
+            X, Y = self._checked_fit(encoder, X, y)
             given = None
             if X_val is not None:
-                given = self._with_target(self._checked(kind, X_val), y_val)
+                given = self._with_target(self._checked(encoder, X_val), y_val)
         learned = Lesson(
             settings,
             architecture,
-            kind,
+            encoder,
             self._target_encoding,
             X,
             Y,
@@ -218,7 +221,10 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return rows
 
     def _check_rows(self, X):
-        return self._checked(self._ensemble.encoder, X)
+        encoder = self._ensemble.encoder
+        if encoder.name == "text":  # a loaded classifier may need an encoder that files do not hold
+            encoder.encoder = encoder.encoder.given(self.get_params(deep=False).get("encoder"))
+        return self._checked(encoder, X)
 
     def _encoded(self, X):
         return EncodedRows.of(self._ensemble.encoder, X)
@@ -271,6 +277,26 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
 
 
+def make_encoder(kind, settings):
+    """Make what reads rows of a kind.
+
+    Returns
+    -------
+    encoder : input kind
+        Not fitted.
+    settings : FitSettings
+        Of an encoder of texts they know what it is, wherever it comes from.
+    """
+    # The paper's attention knows nothing of how rare a word is.
+    weighted = getattr(settings.network, "architecture", "default") == "default"
+    if settings.input.encoder is None:
+        return kind(settings.input.max_tokens, weighted=weighted), settings
+    encoder = TextEncoder.of(settings.input.encoder)
+    known = replace(settings.input, encoder=encoder.fingerprint_)
+    rows = kind(settings.input.max_tokens, encoder=encoder, device=settings.training.device)
+    return rows, replace(settings, input=known)
+
+
 def neural_part():
     """Return what files hold of a classifier with a network."""
     return Part(
@@ -290,6 +316,7 @@ def neural_part():
         },
         fit_only={
             "callbacks": nothing,
+            "encoder": nothing,
             "relations": lambda classifier: classifier.label_graph_,
             "cv": lambda classifier: EnsembleSettings.cv,
             "random_state": nothing,

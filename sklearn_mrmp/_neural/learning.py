@@ -115,8 +115,8 @@ class Lesson:
         The parameters.
     architecture : Architecture
         The network.
-    kind : type
-        The input kind.
+    encoder : input kind
+        Not fitted.
     target : TargetEncoding
         What the labels are.
     X, Y : {ndarray, csr_array}
@@ -131,7 +131,7 @@ class Lesson:
 
     settings: FitSettings
     architecture: Architecture
-    kind: type
+    encoder: object
     target: TargetEncoding
     X: object
     Y: object
@@ -169,17 +169,12 @@ class Lesson:
     @cached_property
     def _rows(self):
         """All rows, with an encoder that the splits fit."""
-        return EncodedRows.of(self._make_encoder(), self.X)
+        return EncodedRows.of(self.encoder, self.X)
 
     @cached_property
     def _learn_graph(self):
         names = self.target.label_names
         return GraphLearner(**self.settings.graph.as_dict(), label_names=names)
-
-    def _make_encoder(self):
-        # The paper's attention knows nothing of how rare a word is.
-        weighted = getattr(self.settings.network, "architecture", "default") == "default"
-        return self.kind(self.settings.input.max_tokens, weighted=weighted)
 
     def _splits(self, random_state):
         cv, is_vector = self.settings.ensemble.cv, not self.target.is_matrix
@@ -273,7 +268,7 @@ class Lesson:
 
     def _refit(self, plan, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
-        encoder = self._make_encoder()
+        encoder = self.encoder.fresh()
         rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
         ensemble = with_all_rows(replace(fitted, encoder=encoder), rows, self.Y, self.report)
         network = plan.network.refit(ensemble, rows, self.Y)

@@ -1,0 +1,1 @@
+"""Pretrained encoders: from raw rows to token states, with what other packages provide."""

@@ -1,0 +1,227 @@
+"""A pretrained text encoder of `transformers`, used as it is: texts in, token states out.
+
+It is known by its name and by a fingerprint of its weights, so that a model file can say which one
+it needs without holding it. Code of others is never run: ``trust_remote_code`` is not set. Knows
+torch, `transformers` when it is used, and state rows.
+"""
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
+from sklearn_mrmp._host.files import user_path
+from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._host.torch_state import resolve_device
+from sklearn_mrmp._input.state_rows import StateRows
+from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._model_files.part import Part, is_count, require
+
+# States beyond this many bytes are kept in a file, which the system removes with the last user.
+_MOST_BYTES = 2**31
+# The largest and smallest numbers of half precision.
+_LARGEST = float(np.finfo(np.float16).max)
+
+
+class TextEncoder:
+    """A pretrained encoder by its name, or a model and its tokenizer.
+
+    Parameters
+    ----------
+    name : str or None
+        Name or folder that `transformers` understands.
+    loaded : (model, tokenizer) or None
+        Both, where they are at hand.
+
+    Attributes
+    ----------
+    width_ : int
+        Width of its token states.
+    fingerprint_ : str
+        SHA-256 of weights and vocabulary.
+    """
+
+    def __init__(self, name=None, loaded=None):
+        self.name = name
+        self._loaded = loaded
+
+    @classmethod
+    def of(cls, encoder):
+        """Return the encoder that a user means: a name, a folder, or a pair of objects."""
+        if isinstance(encoder, (str, Path)):
+            folder = user_path(encoder)
+            return cls(str(folder) if folder.is_dir() else str(encoder))._identified()
+        is_pair = isinstance(encoder, (tuple, list)) and len(encoder) == 2
+        if is_pair and isinstance(encoder[0], torch.nn.Module) and callable(encoder[1]):
+            return cls(None, tuple(encoder))._identified()
+        raise TypeError(
+            "encoder must be the name or folder of a text encoder that transformers understands, "
+            f"or a pair (model, tokenizer), got {encoder!r:.100}."
+        )
+
+    def _identified(self):
+        model, tokenizer = self.loaded()
+        self.width_ = int(model.config.hidden_size)
+        self.fingerprint_ = _fingerprint(model, tokenizer)
+        return self
+
+    def loaded(self):
+        """Return model and tokenizer, which are loaded when they are first asked for."""
+        if self._loaded is None:
+            if self.name is None:
+                raise ValueError(
+                    "This classifier was fitted with an encoder that was given as a model and a "
+                    "tokenizer, which its file does not hold. Give them again: "
+                    "set_params(encoder=(model, tokenizer))."
+                )
+            loaded = _load(self.name)
+            known = getattr(self, "fingerprint_", None)
+            if known is not None and _fingerprint(*loaded) != known:
+                raise ValueError(
+                    f"The encoder {self.name!r} is not the one that this classifier was fitted "
+                    "with: its weights or its vocabulary differ."
+                )
+            self._loaded = loaded
+        return self._loaded
+
+    def given(self, encoder):
+        """Return this encoder with a user's objects in it, if they are the same encoder's."""
+        if self._loaded is not None or encoder is None or isinstance(encoder, (str, Path)):
+            return self
+        found = TextEncoder.of(encoder)
+        if found.fingerprint_ != self.fingerprint_:
+            raise ValueError(
+                "The encoder given as (model, tokenizer) is not the one that this classifier was "
+                "fitted with: its weights or its vocabulary differ."
+            )
+        return found
+
+    def __getstate__(self):
+        """Leave out what can be loaded again by its name."""
+        return {**self.__dict__, "_loaded": self._loaded if self.name is None else None}
+
+    def encode(self, texts, max_tokens=None, device="cpu"):
+        """Return the token states of texts, in half precision.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            The texts.
+        max_tokens : int, default=None
+            Tokens of a text that are kept, in windows of the encoder's length; None keeps one
+            window.
+        device : str, default="cpu"
+            Where to compute; an encoder given as objects stays where it is.
+
+        Returns
+        -------
+        rows : StateRows
+        """
+        model, tokenizer = self.loaded()
+        if self.name is not None:
+            model = model.to(resolve_device(device))
+        windows, rows = token_windows(tokenizer, texts, _window(model, tokenizer), max_tokens)
+        lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        states = _room_for(int(ends[-1]), self.width_)
+        with torch.inference_mode(), _evaluating(model):
+            for chosen in windows_by_length(lengths):
+                found = _states(model, [windows[i] for i in chosen])
+                for number, vectors in zip(chosen, found, strict=True):
+                    states[ends[number] : ends[number + 1]] = vectors[: lengths[number]]
+        per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(per_text)])
+        return StateRows(TokenRows(starts, np.arange(1, ends[-1] + 1)), states)
+
+
+def _load(name):
+    transformers = import_optional("transformers", "text")
+    before = transformers.logging.is_progress_bar_enabled()
+    transformers.logging.disable_progress_bar()
+    try:
+        model = transformers.AutoModel.from_pretrained(name)
+        return model, transformers.AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"The encoder {name!r} could not be loaded. Check its name; without a network give a "
+            f"folder with its files, or a pair (model, tokenizer). transformers says: {error}"
+        ) from error
+    finally:
+        if before:
+            transformers.logging.enable_progress_bar()
+
+
+def _window(model, tokenizer):
+    """Tokens that the encoder reads at once."""
+    limits = [getattr(tokenizer, "model_max_length", None)]
+    limits.append(getattr(model.config, "max_position_embeddings", None))
+    return min(int(limit) for limit in limits if limit)
+
+
+def _fingerprint(model, tokenizer):
+    digest = hashlib.sha256()
+    for name, weight in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
+        digest.update(weight.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    digest.update(json.dumps(sorted(tokenizer.get_vocab().items())).encode())
+    return digest.hexdigest()
+
+
+def _room_for(n_tokens, width):
+    """Return an array to be filled, in memory or, if it is large, in a file without a name."""
+    shape = (max(n_tokens, 1), width)
+    if 2 * shape[0] * width <= _MOST_BYTES:
+        return np.zeros(shape, dtype=np.float16)
+    with tempfile.TemporaryFile() as file:  # the map keeps it until it is let go
+        return np.memmap(file, dtype=np.float16, mode="w+", shape=shape)
+
+
+def _states(model, windows):
+    """Token states of a batch of windows, float16 (B, T, width)."""
+    device = next(model.parameters()).device
+    longest = max(len(ids) for ids in windows)
+    ids = torch.zeros(len(windows), longest, dtype=torch.long)
+    mask = torch.zeros(len(windows), longest, dtype=torch.long)
+    for row, window in enumerate(windows):
+        ids[row, : len(window)] = torch.tensor(window)
+        mask[row, : len(window)] = 1
+    out = model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+    return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy()
+
+
+class _evaluating:
+    """Context in which a model is in evaluation mode; afterwards it is as before."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __enter__(self):
+        self.was_training = self.model.training
+        self.model.eval()
+
+    def __exit__(self, *exception):
+        self.model.train(self.was_training)
+
+
+def _take(encoder):
+    """Return what a file holds of an encoder: not its weights."""
+    fitted = {"width_": encoder.width_, "fingerprint_": encoder.fingerprint_}
+    return {"name": encoder.name}, fitted
+
+
+def _make(params, fitted):
+    """Make an encoder that is loaded when it is needed, and then must be the same."""
+    require(params.keys() == {"name"} and fitted.keys() == {"width_", "fingerprint_"}, "an encoder")
+    name, width, mark = params["name"], fitted["width_"], fitted["fingerprint_"]
+    require(name is None or isinstance(name, str), "name of an encoder")
+    require(is_count(width) and isinstance(mark, str), "an encoder")
+    encoder = TextEncoder(name)
+    encoder.width_, encoder.fingerprint_ = width, mark
+    return encoder
+
+
+TextEncoder._model_part = Part(take=_take, make=_make)

@@ -1,0 +1,63 @@
+"""Texts as windows of token ids, and windows in batches of similar length.
+
+A text is cut into windows as long as the encoder reads at once; one window is enough unless more
+tokens are asked for. Knows tokenizers of `transformers` by their call, and numpy.
+"""
+
+import numpy as np
+
+# Tokens of a batch, padding included, and windows of a batch.
+_BATCH_TOKENS = 2**12
+_BATCH_WINDOWS = 64
+
+
+def token_windows(tokenizer, texts, window, max_tokens=None):
+    """Cut texts into windows of token ids.
+
+    Parameters
+    ----------
+    tokenizer : tokenizer of transformers
+        Adds its special tokens to each window.
+    texts : sequence of str
+        The texts.
+    window : int
+        Tokens that the encoder reads at once.
+    max_tokens : int, default=None
+        Tokens of a text that are kept, special ones included; None keeps one window.
+
+    Returns
+    -------
+    windows : list of list of int
+        In the order of the texts.
+    rows : ndarray of int
+        Which text each window belongs to.
+    """
+    texts, limit = list(texts), window if max_tokens is None else max_tokens
+    options = {"truncation": True, "max_length": min(limit, window), "padding": False}
+    if limit <= window or not getattr(tokenizer, "is_fast", False):
+        return tokenizer(texts, **options)["input_ids"], np.arange(len(texts))
+    encoded = tokenizer(texts, **options, return_overflowing_tokens=True)
+    rows = np.asarray(encoded["overflow_to_sample_mapping"])
+    windows, kept, n_left = [], [], np.full(len(texts), limit)
+    for row, ids in zip(rows, encoded["input_ids"], strict=True):
+        ids = ids[: n_left[row]]
+        n_left[row] -= len(ids)
+        if ids:
+            windows.append(ids)
+            kept.append(row)
+    return windows, np.array(kept, dtype=np.int64)
+
+
+def windows_by_length(lengths):
+    """Yield the numbers of windows in batches, longest first, with little padding.
+
+    Examples
+    --------
+    >>> [batch.tolist() for batch in windows_by_length(np.array([2, 5, 3]))]
+    [[1, 2, 0]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    while len(order):
+        size = max(1, min(_BATCH_WINDOWS, _BATCH_TOKENS // max(int(lengths[order[0]]), 1)))
+        yield order[:size]
+        order = order[size:]

@@ -1,0 +1,164 @@
+"""Rows of text: token states of a pretrained encoder for the network, words for other voters.
+
+`TextInput` encodes each text once, when it is checked. Knows state rows, scikit-learn's counts of
+words, and an encoder by its ``encode`` and ``width_``.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from sklearn_mrmp._input.state_rows import StateRows
+from sklearn_mrmp._model_files.part import Part, is_count, require
+
+# Words of a single text teach nothing where there are many texts.
+_RARE_FROM = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """Texts, and the states of their tokens."""
+
+    texts: np.ndarray
+    states: StateRows
+
+    def __len__(self):
+        return len(self.texts)
+
+    def __getitem__(self, rows):
+        return TextRows(self.texts[rows], self.states[rows])
+
+    @property
+    def shape(self):
+        """Number of rows, and of columns of text."""
+        return len(self), 1
+
+    @property
+    def lengths(self):
+        """Number of tokens of each row."""
+        return self.states.lengths
+
+    @property
+    def starts(self):
+        """Where each row begins among the tokens of all rows, and where the last one ends."""
+        return self.states.starts
+
+    def fingerprints(self):
+        """One number per row that depends on its content alone."""
+        return self.states.fingerprints()
+
+
+class TextInput:
+    """Texts that a pretrained encoder reads.
+
+    Parameters
+    ----------
+    max_tokens : int or None
+        Tokens of a text that are kept; None keeps as many as the encoder reads at once.
+    weighted : bool, default=False
+        Has no meaning here: all tokens start alike.
+    encoder : TextEncoder
+        Makes token states.
+    device : str, default="cpu"
+        Where it computes.
+
+    Attributes
+    ----------
+    words_ : CountVectorizer
+        Counts the words that linear and neighbour voters read.
+    n_tokens_ : int
+        How many words those are.
+    """
+
+    name = "text"
+    # Rows are no matrix: they are checked here, and not by `validate_data`.
+    checks: ClassVar = None
+
+    def __init__(self, max_tokens=None, weighted=False, encoder=None, device="cpu"):
+        self.max_tokens = max_tokens
+        self.weighted = weighted
+        self.encoder = encoder
+        self.device = device
+
+    def fresh(self):
+        """Return the same without what it has learned."""
+        return TextInput(self.max_tokens, self.weighted, self.encoder, self.device)
+
+    @staticmethod
+    def recognises(X):
+        """Whether the caller's rows are texts."""
+        values = _column(X)
+        if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
+            return False
+        return hasattr(values, "__len__") and len(values) > 0 and isinstance(values[0], str)
+
+    def checked(self, X):
+        """Return the caller's texts with their token states, or raise ValueError."""
+        values = _column(X)
+        if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
+            raise ValueError(
+                "Texts must be a list, a vector or a single column of str, got "
+                f"{type(X).__name__} of shape {np.shape(values)}."
+            )
+        values = list(values)
+        if not values:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        wrong = next((i for i, value in enumerate(values) if not isinstance(value, str)), None)
+        if wrong is not None:
+            raise ValueError(f"Row {wrong} is no text but {values[wrong]!r:.50}.")
+        texts = np.empty(len(values), dtype=object)
+        texts[:] = values
+        return TextRows(texts, self.encoder.encode(values, self.max_tokens, self.device))
+
+    @staticmethod
+    def canonical(X):
+        """Return checked rows as all methods here take them."""
+        return X
+
+    def fit(self, X):
+        """Learn the words of the training texts."""
+        counter = CountVectorizer(min_df=2 if len(X) >= _RARE_FROM else 1)
+        try:
+            self.words_ = counter.fit(X.texts)
+        except ValueError:  # no word at all: every text is as good as empty
+            self.words_ = CountVectorizer(vocabulary=[""])
+        self.n_tokens_ = len(self.words_.get_feature_names_out())
+        return self
+
+    def tokens(self, X):
+        """Return the token states."""
+        return X.states
+
+    def bag(self, rows):
+        """Return what linear and neighbour voters read: how often each word occurs."""
+        return sp.csr_array(self.words_.transform(rows.canonical.texts)).astype(np.float64)
+
+    def table(self, rows):
+        """Return what any scikit-learn estimator reads: the mean states, an ndarray."""
+        return rows.tokens.pooled()
+
+    def embedding(self):
+        """Describe the module that reads the states; see `sklearn_mrmp.nn.make_embedding`."""
+        return {"kind": "states", "width": self.encoder.width_}
+
+
+def _column(X):
+    """Return a Series, or the only column of a data frame, as an array."""
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+        return X[:, 0]
+    return X
+
+
+def _complete(encoder):
+    """Check, in a model file, that there are words."""
+    require(is_count(encoder.n_tokens_), "words of texts")
+    words = encoder.words_.get_feature_names_out()
+    require(len(words) == encoder.n_tokens_, "words and their number")
+
+
+TextInput._model_part = Part({"words_": "any", "n_tokens_": "int"}, complete=_complete)

@@ -12,9 +12,10 @@ from pathlib import Path
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
+from sklearn_mrmp._compare.text_parts import TEXT_SETS, load_text_parts
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
-from sklearn_mrmp.datasets import load_mulan, load_reuters21578
+from sklearn_mrmp.datasets import load_mulan
 from sklearn_mrmp.datasets._fetch import data_home_folder
 
 _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
@@ -68,12 +69,12 @@ def _add_compare_arguments(parser):
     parser.add_argument(
         "--dataset",
         required=True,
-        help="'reuters', the name of a Mulan data set in the data home (bibtex, delicious, …), or "
-        "a folder in Mulan's format with a training and a test file",
+        help=f"texts: {', '.join(TEXT_SETS)}; or the name of a Mulan data set in the data home "
+        "(bibtex, delicious, …), or a folder in Mulan's format with a training and a test file",
     )
     parser.add_argument(
         "--data-home",
-        help="folder with mulan/<name>/ and reuters21578/ (scikit-learn's data home)",
+        help="folder with mulan/<name>/, reuters21578/ and text/<name>/ (scikit-learn's data home)",
     )
     parser.add_argument(
         "--methods",
@@ -152,9 +153,8 @@ def _can_draw():
 
 def _load(dataset, data_home):
     """Return the name of the data set, its training part and its test part."""
-    if dataset == "reuters":
-        path, load = data_home_folder(data_home) / "reuters21578", load_reuters21578
-        return dataset, *(load(path, subset=part) for part in ("train", "test"))
+    if dataset in TEXT_SETS:
+        return dataset, *load_text_parts(dataset, data_home)
     folder = _find(dataset, data_home)
     name = folder.resolve().name
     whole, parts = folder / f"{name}.arff", (f"{name}-train.arff", f"{name}-test.arff")

@@ -244,6 +244,8 @@ def test_methods_are_what_their_names_say():
     assert make_method("tuned-lr-cv", "bibtex").estimator[-1].refit
     assert make_method("tuned-lr-cv", "reuters", text=True)[-1].estimator.refit
     assert make_method("br-lr", "reuters", text=True)[0].sublinear_tf
+    for name in ("reuters", "goemotions", "ohsumed", "cooking"):  # a scaler would undo tf-idf
+        assert len(make_method("tuned-lr", name, text=True)) == 2
     with pytest.raises(ValueError, match="Unknown method 'svm'"):
         make_method("svm", "bibtex")
 

@@ -10,7 +10,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from sklearn_mrmp.datasets import load_mulan, load_reuters21578
+from sklearn_mrmp.datasets import (
+    load_goemotions,
+    load_mulan,
+    load_ohsumed,
+    load_reuters21578,
+    load_tagged_texts,
+)
 from tests.properties.strategies import holds_for
 
 DENSE = b"""% a comment
@@ -168,6 +174,68 @@ def test_damaged_wires_are_read_right_or_refused(content, wires):
     (wires / "a.sgm").write_bytes(content)
     problem = check_reuters(wires)
     assert problem is None or str(wires) in problem
+
+
+COMMENTS = 'Don’t "do" it!\t0,1\ta1\nGreat. \t1\ta2\n'.encode()
+ABSTRACTS = b"""{"id": "1", "text": "Heart\\n and \\u00e9", "labels": ["C14", "C08"]}
+{"id": "2", "text": "", "labels": []}
+"""
+TITLES = b"__label__egg __label__pan How to fry?\n__label__pan Why?\n"
+TEXT_FILES = {
+    "train.tsv": (COMMENTS, lambda path: load_goemotions(path.parent, subset="train")),
+    "train.jsonl": (ABSTRACTS, lambda path: load_ohsumed(path.parent, subset="train")),
+    "titles.txt": (TITLES, load_tagged_texts),
+}
+
+
+def check_texts(folder, file, content):
+    (folder / "emotions.txt").write_text("anger\njoy\n")
+    (folder / file).write_bytes(content)
+    try:
+        data = TEXT_FILES[file][1](folder / file)
+    except ValueError as error:
+        return str(error)
+    assert data.target.shape == (len(data.data), len(data.target_names))
+    assert np.isin(data.target, (0, 1)).all()
+    assert len(set(data.target_names)) == len(data.target_names)
+    for text in [*data.data, *data.target_names]:
+        assert isinstance(text, str)
+        text.encode()  # no half characters
+    return None
+
+
+@pytest.mark.parametrize("file", TEXT_FILES)
+def test_the_good_texts_are_read(file, folder):
+    assert check_texts(folder, file, TEXT_FILES[file][0]) is None
+
+
+@holds_for(
+    200,
+    case=st.sampled_from(sorted(TEXT_FILES)).flatmap(
+        lambda file: st.tuples(st.just(file), mutations(TEXT_FILES[file][0]))
+    ),
+)
+def test_damaged_texts_are_read_right_or_refused(case, folder):
+    problem = check_texts(folder, *case)
+    assert problem is None or str(folder) in problem
+
+
+HOSTILE_TEXTS = {
+    "many numbers": ("train.tsv", b"a\t" + b"1," * 500_000 + b"\tid\n"),
+    "many tabs": ("train.tsv", b"\t" * 1_000_000),
+    "a stair of lists": ("train.jsonl", b"[" * 1_000_000),
+    "a stair of objects": ("train.jsonl", b'{"id":' * 200_000),
+    "a long number": ("train.jsonl", b'{"id": ' + b"9" * 1_000_000 + b"}"),
+    "prefixes alone": ("titles.txt", b"__label__ " * 100_000),
+    "many tags, the last without a name": ("titles.txt", b"__label__a " * 100_000 + b"__label__"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+def test_texts_made_to_hurt_are_refused_at_once(name, folder):
+    start = time.perf_counter()
+    assert check_texts(folder, *HOSTILE_TEXTS[name]) is not None
+    assert time.perf_counter() - start < 10
 
 
 def laughs(n_levels):

@@ -13,6 +13,7 @@ from sklearn_mrmp import (
     TunedDecisionClassifier,
     compare_classifiers,
     label_graph,
+    relation_ablation,
     tune_thresholds,
 )
 from sklearn_mrmp._numerics.label_frames import in_order
@@ -112,6 +113,25 @@ def test_comparisons_match_test_labels_by_name(data):
     assert scores[0] == scores[1]
 
 
+def test_ablations_match_test_labels_by_name(data):
+    X, F = data
+    one, other = (
+        relation_ablation(tiny(), X[:80], F[:80], X[80:], F[80:][order])
+        for order in (NAMES, NAMES[::-1])
+    )
+    np.testing.assert_array_equal(one.auc_with, other.auc_with)
+
+
+def test_numbers_in_another_order_are_names(data):
+    X, F = data
+    numbered = F.set_axis(range(6), axis=1)
+    clf = tiny().fit(X[:80], numbered[:80], X_val=X[80:], y_val=numbered[80:])
+    backwards = numbered[[5, 4, 3, 2, 1, 0]]
+    other = tiny().fit(X[:80], numbered[:80], X_val=X[80:], y_val=backwards[80:])
+    assert predictions(clf, X) == predictions(other, X)
+    assert clf.score(X, backwards) == clf.score(X, numbered) == clf.score(X, F)
+
+
 def adjacency():
     """Edges a → b and c → f, in a frame with rows and columns in orders of their own."""
     frame = pd.DataFrame(0.0, index=list("fedcba"), columns=list("badcfe"))
@@ -163,3 +183,25 @@ def test_a_graph_without_names_takes_those_of_the_labels(data):
     X, F = data
     clf = tiny(relations=label_graph(F.to_numpy())).fit(X, F)
     assert clf.label_names_.tolist() == clf.label_graph_.label_names.tolist() == NAMES
+
+
+@pytest.mark.parametrize("rows", [range(6), range(5, -1, -1)])
+@pytest.mark.parametrize("columns", [range(6), range(5, -1, -1)])
+@pytest.mark.parametrize("given", ["frame", "graph"])
+def test_a_frame_of_edges_between_numbered_labels_is_matched_by_number(data, rows, columns, given):
+    X, F = data
+    edge = pd.DataFrame(0.0, index=range(6), columns=range(6))
+    edge.loc[0, 1] = 1.0
+    relations = {"near": edge.loc[list(rows), list(columns)]}
+    if given == "graph":
+        relations = LabelGraph(relations)
+    clf = tiny(relations=relations, voters=("linear",)).fit(X, F.to_numpy())
+    assert clf.label_names_.tolist() == list("012345")
+    assert np.argwhere(clf.label_graph_.relations["near"].toarray()).tolist() == [[0, 1]]
+
+
+def test_names_of_a_frame_of_edges_go_before_numbers(data):
+    X, F = data
+    numbered = pd.DataFrame(0.0, index=range(6), columns=range(6))
+    clf = tiny(relations={"far": numbered, "near": adjacency()[NAMES]}, voters=("linear",))
+    assert clf.fit(X, F.to_numpy()).label_names_.tolist() == NAMES

@@ -25,6 +25,20 @@ def are_numbers(names):
     return list(names) == [str(number) for number in range(len(names))]
 
 
+def one_is_anonymous(found, names):
+    """Whether labels can only go by position, because one side has no names but numbers.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._numerics.label_frames import one_is_anonymous
+    >>> one_is_anonymous(["a", "b"], ["0", "1"]), one_is_anonymous(["1", "0"], ["0", "1"])
+    (True, False)
+    """
+    if not are_numbers(found) and not are_numbers(names):
+        return False
+    return sorted(found) != sorted(names)  # the same numbers in another order are names
+
+
 def plain_labels(Y):
     """Return labels as an array that can be counted with, wherever they are 0 and 1.
 
@@ -85,11 +99,17 @@ def in_order(Y, names, what="y"):
     """
     found = column_names(Y)
     names = list(names)
-    if found is None or found == names or are_numbers(found) or are_numbers(names):
+    if found is None or found == names or one_is_anonymous(found, names):
         return Y
     check_same_names(found, names, what)
     columns = list(Y.columns)
     return Y[[columns[position] for position in positions(found, names)]]
+
+
+def in_order_of(first, Y, what):
+    """Return `Y` with its columns in the order of those of `first`, if both are data frames."""
+    names = column_names(first)
+    return Y if names is None else in_order(Y, names, what)
 
 
 def check_same_names(found, names, what):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -66,9 +67,15 @@ def test_scores_are_those_of_labels_with_the_same_name(data, clf):
         clf.score(X, F.rename(columns={"a": "z"}))
 
 
-def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data):
+@pytest.mark.parametrize("inside", ["nothing", "pipeline", "search"])
+def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data, inside):
     X, F = data
-    inner = MLKNNClassifier().fit(X[:80], F[:80])
+    inner = MLKNNClassifier()
+    if inside != "nothing":
+        inner = make_pipeline(MaxAbsScaler(), inner)
+    if inside == "search":
+        inner = GridSearchCV(inner, {"mlknnclassifier__n_neighbors": [5]}, cv=2)
+    inner.fit(X[:80], F[:80])
     one, other = (
         TunedDecisionClassifier(inner, cv="prefit").fit(X[80:], F[80:][order])
         for order in (NAMES, NAMES[::-1])

@@ -93,6 +93,18 @@ def test_validation_rows_reach_classifiers_that_take_them_through_pipelines_too(
     np.testing.assert_array_equal(other["X"], piped["X"])
 
 
+def test_validation_rows_reach_classifiers_in_short_and_in_nested_pipelines(data):
+    double = FunctionTransformer(lambda X: 2 * X)
+    estimators = {
+        "alone": make_pipeline(HoldoutRecorder()),
+        "nested": make_pipeline(double, make_pipeline(double, HoldoutRecorder())),
+    }
+    assert not compare(estimators, data).errors
+    alone, nested = SEEN
+    np.testing.assert_array_equal(nested["X"], 4 * alone["X"])
+    np.testing.assert_array_equal(nested["X_val"], 4 * alone["X_val"])
+
+
 def test_every_random_state_becomes_the_seed_and_estimators_stay_untouched(data):
     estimator = make_pipeline(FunctionTransformer(), Recorder())
     compare({"a": estimator}, data, seeds=[7])

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.utils import indexable
@@ -108,8 +109,7 @@ class TunedDecisionsMixin(ABC):
             ``metric`` of a label matrix, the share of right answers for a vector of classes.
         """
         check_is_fitted(self)
-        metric = self._metric if self._target_encoding.is_matrix else "accuracy"
-        return _score(self._target_encoding, y, self.predict(X), metric, sample_weight)
+        return _score(self._target_encoding, y, self.predict(X), self._metric, sample_weight)
 
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
@@ -246,19 +246,40 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 
 
 def _score(encoding, y, predicted, metric, sample_weight):
-    """Value of a metric for predictions in the caller's form, by scikit-learn's functions."""
+    """Value of a metric for predictions in the caller's form; classes have accuracy alone."""
     y = encoding.matched(y)
-    if encoding.is_matrix and encoding.n_labels == 1:
+    if not encoding.is_matrix:
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+    return label_score(encoding.encode(y), encoding.encode(predicted), metric, sample_weight)
+
+
+def label_score(Y_true, Y_pred, metric, sample_weight=None):
+    """Value of a metric of label matrices, by scikit-learn's functions; undefined F1 count as 0.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        0/1 labels.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}
+        Its name.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    value : float
+    """
+    if Y_true.shape[1] == 1:
         # To scikit-learn a column is a vector of two classes, whose F1 is that of both.
-        y, predicted = (encoding.encode(part).toarray().ravel() for part in (y, predicted))
+        Y_true, Y_pred = (Y.toarray() if issparse(Y) else Y for Y in (Y_true, Y_pred))
         if metric == "f1_samples":
-            return float(np.average(y & predicted, weights=sample_weight))
+            return float(np.average((Y_true & Y_pred)[:, 0], weights=sample_weight))
         metric = metric if metric == "accuracy" else "f1_binary"
     if metric == "accuracy":
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(accuracy_score(Y_true, Y_pred, sample_weight=sample_weight))
     average = metric.removeprefix("f1_")
     weights = {"sample_weight": sample_weight, "zero_division": 0}
-    return float(f1_score(y, predicted, average=average, **weights))
+    return float(f1_score(Y_true, Y_pred, average=average, **weights))
 
 
 def checked_target(estimator, X, y):

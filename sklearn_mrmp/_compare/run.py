@@ -15,12 +15,11 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import TunedDecisionsMixin
+from sklearn_mrmp._base import TunedDecisionsMixin, label_score
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,
@@ -208,19 +207,11 @@ def _scores(protocol, predict):
     """Test scores by decision and metric, each at the operating point tuned for it."""
     return {
         decision: {
-            metric: score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
+            metric: label_score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
             for metric in protocol.metrics
         }
         for decision in protocol.decisions
     }
-
-
-def score(Y_true, Y_pred, metric):
-    """Value of a metric by scikit-learn's scorer name; undefined F1 values count as 0."""
-    if metric == "accuracy":
-        return float(accuracy_score(Y_true, Y_pred))
-    average = metric.removeprefix("f1_")
-    return float(f1_score(Y_true, Y_pred, average=average, zero_division=0))
 
 
 def peak_memory():

@@ -51,7 +51,7 @@ def plain_labels(Y):
     -------
     Y : object
         An array for a data frame. Objects that are all 0 or 1 become bool or int64, as nullable
-        and categorical columns do; others are left for the caller to refuse.
+        and categorical columns do; others are left for the caller to refuse, missing ones as NaN.
 
     Examples
     --------
@@ -67,12 +67,21 @@ def plain_labels(Y):
         return values
     kinds = set(map(type, values.ravel()))
     if not all(issubclass(kind, _NUMBERS) for kind in kinds):
-        return values
+        return _with_nan(values, kinds)
     numbers = values.astype(np.float64)
     if not np.isin(numbers, (0, 1)).all():
         return values
     are_bool = all(issubclass(kind, (bool, np.bool_)) for kind in kinds)
     return numbers.astype(bool if are_bool else np.int64)
+
+
+def _with_nan(values, kinds):
+    """Return objects with NaN for pandas' NA, which nobody who looks for NaN can compare."""
+    missing = next((kind for kind in kinds if kind.__name__ == "NAType"), None)
+    if missing is None:
+        return values
+    plain = [np.nan if type(value) is missing else value for value in values.ravel()]
+    return np.array(plain, dtype=object).reshape(values.shape)
 
 
 def in_order(Y, names, what="y"):

@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_mrmp
+from sklearn_mrmp._base import label_score
 from sklearn_mrmp._compare.api import compare_classifiers
-from sklearn_mrmp._compare.run import label_probabilities, peak_memory, score
+from sklearn_mrmp._compare.run import label_probabilities, peak_memory
 from sklearn_mrmp._decisions.choice import fit_decision_rules
 from sklearn_mrmp.datasets import make_related_labels
 
@@ -124,7 +125,7 @@ def test_scores_are_those_of_rules_tuned_on_the_validation_rows(data):
             Y[valid], model.predict_proba(X[valid]), Y_train=Y[fit], decision=decision
         )
         for metric, rule in rules.items():
-            expected = score(Y_test, rule.decide(model.predict_proba(X_test)), metric)
+            expected = label_score(Y_test, rule.decide(model.predict_proba(X_test)), metric)
             assert result.scores("lr", decision, metric) == [expected]
 
 

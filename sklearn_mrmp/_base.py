@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
-from sklearn_mrmp._model_files.part import Part
 from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
@@ -31,8 +30,9 @@ def fitted_or_not(estimator):
     Parameters
     ----------
     estimator : estimator
-        What is being fitted. Its learned attributes are those that end in an underscore, and those
-        that its model files hold.
+        What is being fitted. Its learned attributes are those that its model files know, so that a
+        subclass keeps what it has learned itself before it calls this ``fit``; of a class that
+        files do not know, all that end in an underscore.
     """
     _forget(estimator)
     try:
@@ -43,10 +43,11 @@ def fitted_or_not(estimator):
 
 
 def _forget(estimator):
-    private = {"_target_encoding", *getattr(estimator, "_model_part", Part()).fitted}
-    for name in list(vars(estimator)):
+    part, names = getattr(estimator, "_model_part", None), list(vars(estimator))
+    learned = FITTED if part is None else {*part.fitted, *part.left_out}
+    for name in names:
         is_public = name.endswith("_") and not name.startswith("_")
-        if is_public or name in private:
+        if name in learned or (part is None and is_public):
             delattr(estimator, name)
 
 
@@ -124,6 +125,9 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+    def __sklearn_is_fitted__(self):
+        return "_target_encoding" in vars(self)
 
     def _validate_fit(self, X, y, **check_params):
         """Validate training data and learn the target encoding.

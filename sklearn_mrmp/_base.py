@@ -301,8 +301,7 @@ def checked_target(estimator, X, y):
     X : {array-like, sparse matrix}
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
-        The target; a data frame stays one, so that its names are not lost, unless its types are
-        not those of numpy.
+        The target; a data frame stays one, so that its names are not lost, with types of numpy.
     encoding : TargetEncoding
     """
     if y is None:
@@ -312,8 +311,16 @@ def checked_target(estimator, X, y):
     encoding = TargetEncoding.from_target(plain, names)
     if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
-    keeps_names = names is not None and encoding.is_matrix and y.to_numpy().dtype == plain.dtype
-    return *indexable(X, y if keeps_names else plain), encoding
+    if names is not None and encoding.is_matrix:
+        plain = _as_frame(y, plain)
+    return *indexable(X, plain), encoding
+
+
+def _as_frame(y, plain):
+    """Return a data frame of the type of `plain`, its values; or these if it cannot be cast."""
+    if y.to_numpy().dtype == plain.dtype:
+        return y
+    return y.astype(plain.dtype) if hasattr(y, "astype") else plain
 
 
 # What files hold of any classifier; classes and names of labels follow from the target encoding.

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -84,10 +86,13 @@ def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data, inside):
     assert predictions(one, X) == predictions(other, X)
 
 
-def test_a_classifier_inside_another_knows_the_names(data):
+@pytest.mark.parametrize("dtype", [int, object, "category", "Int64", "boolean"])
+def test_a_classifier_inside_another_knows_the_names(data, dtype):
     X, F = data
-    clf = TunedDecisionClassifier(tiny(voters=("linear",)), cv=2).fit(X, F)
+    clf = TunedDecisionClassifier(tiny(voters=("linear",)), cv=2).fit(X, F.astype(dtype))
     assert clf.estimator_.label_names_.tolist() == NAMES
+    other = TunedDecisionClassifier(OneVsRestClassifier(LogisticRegression()), cv=2)
+    assert other.fit(X, F.astype(dtype)).label_names_.tolist() == NAMES
 
 
 def test_thresholds_match_labels_and_scores_by_name(data):

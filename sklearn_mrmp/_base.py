@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.utils import indexable
@@ -18,7 +19,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
-from sklearn_mrmp._model_files.part import Part
 from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
@@ -30,8 +30,9 @@ def fitted_or_not(estimator):
     Parameters
     ----------
     estimator : estimator
-        What is being fitted. Its learned attributes are those that end in an underscore, and those
-        that its model files hold.
+        What is being fitted. Its learned attributes are those that its model files know, so that a
+        subclass keeps what it has learned itself before it calls this ``fit``; of a class that
+        files do not know, all that end in an underscore.
     """
     _forget(estimator)
     try:
@@ -42,10 +43,11 @@ def fitted_or_not(estimator):
 
 
 def _forget(estimator):
-    private = {"_target_encoding", *getattr(estimator, "_model_part", Part()).fitted}
-    for name in list(vars(estimator)):
+    part, names = getattr(estimator, "_model_part", None), list(vars(estimator))
+    learned = FITTED if part is None else {*part.fitted, *part.left_out}
+    for name in names:
         is_public = name.endswith("_") and not name.startswith("_")
-        if is_public or name in private:
+        if name in learned or (part is None and is_public):
             delattr(estimator, name)
 
 
@@ -108,8 +110,7 @@ class TunedDecisionsMixin(ABC):
             ``metric`` of a label matrix, the share of right answers for a vector of classes.
         """
         check_is_fitted(self)
-        metric = self._metric if self._target_encoding.is_matrix else "accuracy"
-        return _score(self._target_encoding, y, self.predict(X), metric, sample_weight)
+        return _score(self._target_encoding, y, self.predict(X), self._metric, sample_weight)
 
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
@@ -124,6 +125,9 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
+
+    def __sklearn_is_fitted__(self):
+        return "_target_encoding" in vars(self)
 
     def _validate_fit(self, X, y, **check_params):
         """Validate training data and learn the target encoding.
@@ -253,19 +257,40 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 
 
 def _score(encoding, y, predicted, metric, sample_weight):
-    """Value of a metric for predictions in the caller's form, by scikit-learn's functions."""
+    """Value of a metric for predictions in the caller's form; classes have accuracy alone."""
     y = encoding.matched(y)
-    if encoding.is_matrix and encoding.n_labels == 1:
+    if not encoding.is_matrix:
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+    return label_score(encoding.encode(y), encoding.encode(predicted), metric, sample_weight)
+
+
+def label_score(Y_true, Y_pred, metric, sample_weight=None):
+    """Value of a metric of label matrices, by scikit-learn's functions; undefined F1 count as 0.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        0/1 labels.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}
+        Its name.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    value : float
+    """
+    if Y_true.shape[1] == 1:
         # To scikit-learn a column is a vector of two classes, whose F1 is that of both.
-        y, predicted = (encoding.encode(part).toarray().ravel() for part in (y, predicted))
+        Y_true, Y_pred = (Y.toarray() if issparse(Y) else Y for Y in (Y_true, Y_pred))
         if metric == "f1_samples":
-            return float(np.average(y & predicted, weights=sample_weight))
+            return float(np.average((Y_true & Y_pred)[:, 0], weights=sample_weight))
         metric = metric if metric == "accuracy" else "f1_binary"
     if metric == "accuracy":
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(accuracy_score(Y_true, Y_pred, sample_weight=sample_weight))
     average = metric.removeprefix("f1_")
     weights = {"sample_weight": sample_weight, "zero_division": 0}
-    return float(f1_score(y, predicted, average=average, **weights))
+    return float(f1_score(Y_true, Y_pred, average=average, **weights))
 
 
 def checked_target(estimator, X, y):
@@ -283,8 +308,7 @@ def checked_target(estimator, X, y):
     X : {array-like, sparse matrix}
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
-        The target; a data frame stays one, so that its names are not lost, unless its types are
-        not those of numpy.
+        The target; a data frame stays one, so that its names are not lost, with types of numpy.
     encoding : TargetEncoding
     """
     if y is None:
@@ -294,8 +318,16 @@ def checked_target(estimator, X, y):
     encoding = TargetEncoding.from_target(plain, names)
     if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
-    keeps_names = names is not None and encoding.is_matrix and y.to_numpy().dtype == plain.dtype
-    return *indexable(X, y if keeps_names else plain), encoding
+    if names is not None and encoding.is_matrix:
+        plain = _as_frame(y, plain)
+    return *indexable(X, plain), encoding
+
+
+def _as_frame(y, plain):
+    """Return a data frame of the type of `plain`, its values; or these if it cannot be cast."""
+    if y.to_numpy().dtype == plain.dtype:
+        return y
+    return y.astype(plain.dtype) if hasattr(y, "astype") else plain
 
 
 # What files hold of any classifier; classes and names of labels follow from the target encoding.

@@ -98,9 +98,10 @@ class TargetEncoding:
     def encode(self, y):
         """Return `y` as a CSR array of shape (n_samples, n_labels) with int32 ones."""
         y = plain_labels(y)
+        y = y if hasattr(y, "ndim") else np.asarray(y)
         if self.is_matrix:
             return self._encode_matrix(y)
-        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        if y.ndim == 2 and y.shape[1] > 1:
             raise ValueError(
                 f"Expected a vector of {self.kind} targets as in fit, got a label matrix of "
                 f"shape {y.shape}."
@@ -115,6 +116,8 @@ class TargetEncoding:
         return _binary_csr(codes[:, None] == np.arange(len(self.classes)))
 
     def _encode_matrix(self, y):
+        if self.n_labels == 1 and y.ndim == 1:
+            y = np.asarray(y)[:, np.newaxis]  # the only label, without its column
         kind = _target_kind(y)
         if kind != "multilabel" or y.shape[1] != self.n_labels:
             raise ValueError(

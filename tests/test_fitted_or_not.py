@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp import (
@@ -82,6 +83,25 @@ def test_a_fit_that_never_began_changes_nothing(data, name):
         clf.set_params(**wrong).fit(X, Y)
     clf.set_params(d_model=8) if "mrmp" in name else clf
     np.testing.assert_array_equal(clf.predict(X), expected)
+
+
+@pytest.mark.parametrize("base", [type(tiny()), MLKNNClassifier])
+def test_a_subclass_keeps_what_it_has_learned_itself(data, base):
+    class Scaled(base):
+        __init__ = base.__init__
+
+        def fit(self, X, y):
+            self.scaler_ = MaxAbsScaler().fit(X)
+            return super().fit(self.scaler_.transform(X), y)
+
+    X, Y = data
+    params = tiny(voters=("linear",)).get_params() if base is not MLKNNClassifier else {}
+    clf = Scaled(**params).fit(X, Y)
+    assert clf.fit(X, Y).scaler_.n_features_in_ == 5
+    with pytest.raises(ValueError, match="inconsistent"):
+        clf.fit(X, Y[:9])
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
 
 
 def test_a_network_of_an_earlier_fit_leaves_no_trace_in_one_without(data):

@@ -21,7 +21,8 @@ from tqdm import std as tqdm
 
 from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._checkpoints.store import CheckpointStore
-from sklearn_mrmp._ensemble.fitting import EnsemblePlan, Split
+from sklearn_mrmp._ensemble.fitting import EnsemblePlan
+from sklearn_mrmp._ensemble.splits import Split
 from sklearn_mrmp._host.report import Report
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._input.token_rows import TokenRows

@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -13,6 +16,7 @@ from sklearn_mrmp import (
     TunedDecisionClassifier,
     compare_classifiers,
     label_graph,
+    relation_ablation,
     tune_thresholds,
 )
 from sklearn_mrmp._numerics.label_frames import in_order
@@ -65,9 +69,15 @@ def test_scores_are_those_of_labels_with_the_same_name(data, clf):
         clf.score(X, F.rename(columns={"a": "z"}))
 
 
-def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data):
+@pytest.mark.parametrize("inside", ["nothing", "pipeline", "search"])
+def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data, inside):
     X, F = data
-    inner = MLKNNClassifier().fit(X[:80], F[:80])
+    inner = MLKNNClassifier()
+    if inside != "nothing":
+        inner = make_pipeline(MaxAbsScaler(), inner)
+    if inside == "search":
+        inner = GridSearchCV(inner, {"mlknnclassifier__n_neighbors": [5]}, cv=2)
+    inner.fit(X[:80], F[:80])
     one, other = (
         TunedDecisionClassifier(inner, cv="prefit").fit(X[80:], F[80:][order])
         for order in (NAMES, NAMES[::-1])
@@ -76,10 +86,13 @@ def test_a_classifier_that_is_fitted_already_gets_its_own_labels(data):
     assert predictions(one, X) == predictions(other, X)
 
 
-def test_a_classifier_inside_another_knows_the_names(data):
+@pytest.mark.parametrize("dtype", [int, object, "category", "Int64", "boolean"])
+def test_a_classifier_inside_another_knows_the_names(data, dtype):
     X, F = data
-    clf = TunedDecisionClassifier(tiny(voters=("linear",)), cv=2).fit(X, F)
+    clf = TunedDecisionClassifier(tiny(voters=("linear",)), cv=2).fit(X, F.astype(dtype))
     assert clf.estimator_.label_names_.tolist() == NAMES
+    other = TunedDecisionClassifier(OneVsRestClassifier(LogisticRegression()), cv=2)
+    assert other.fit(X, F.astype(dtype)).label_names_.tolist() == NAMES
 
 
 def test_thresholds_match_labels_and_scores_by_name(data):
@@ -110,6 +123,25 @@ def test_comparisons_match_test_labels_by_name(data):
         for order in (NAMES, NAMES[::-1])
     ]
     assert scores[0] == scores[1]
+
+
+def test_ablations_match_test_labels_by_name(data):
+    X, F = data
+    one, other = (
+        relation_ablation(tiny(), X[:80], F[:80], X[80:], F[80:][order])
+        for order in (NAMES, NAMES[::-1])
+    )
+    np.testing.assert_array_equal(one.auc_with, other.auc_with)
+
+
+def test_numbers_in_another_order_are_names(data):
+    X, F = data
+    numbered = F.set_axis(range(6), axis=1)
+    clf = tiny().fit(X[:80], numbered[:80], X_val=X[80:], y_val=numbered[80:])
+    backwards = numbered[[5, 4, 3, 2, 1, 0]]
+    other = tiny().fit(X[:80], numbered[:80], X_val=X[80:], y_val=backwards[80:])
+    assert predictions(clf, X) == predictions(other, X)
+    assert clf.score(X, backwards) == clf.score(X, numbered) == clf.score(X, F)
 
 
 def adjacency():
@@ -163,3 +195,25 @@ def test_a_graph_without_names_takes_those_of_the_labels(data):
     X, F = data
     clf = tiny(relations=label_graph(F.to_numpy())).fit(X, F)
     assert clf.label_names_.tolist() == clf.label_graph_.label_names.tolist() == NAMES
+
+
+@pytest.mark.parametrize("rows", [range(6), range(5, -1, -1)])
+@pytest.mark.parametrize("columns", [range(6), range(5, -1, -1)])
+@pytest.mark.parametrize("given", ["frame", "graph"])
+def test_a_frame_of_edges_between_numbered_labels_is_matched_by_number(data, rows, columns, given):
+    X, F = data
+    edge = pd.DataFrame(0.0, index=range(6), columns=range(6))
+    edge.loc[0, 1] = 1.0
+    relations = {"near": edge.loc[list(rows), list(columns)]}
+    if given == "graph":
+        relations = LabelGraph(relations)
+    clf = tiny(relations=relations, voters=("linear",)).fit(X, F.to_numpy())
+    assert clf.label_names_.tolist() == list("012345")
+    assert np.argwhere(clf.label_graph_.relations["near"].toarray()).tolist() == [[0, 1]]
+
+
+def test_names_of_a_frame_of_edges_go_before_numbers(data):
+    X, F = data
+    numbered = pd.DataFrame(0.0, index=range(6), columns=range(6))
+    clf = tiny(relations={"far": numbered, "near": adjacency()[NAMES]}, voters=("linear",))
+    assert clf.fit(X, F.to_numpy()).label_names_.tolist() == NAMES

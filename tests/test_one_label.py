@@ -16,6 +16,7 @@ from sklearn_mrmp import (
     MLKNNClassifier,
     SoftVotingMultilabelClassifier,
     TunedDecisionClassifier,
+    compare_classifiers,
     load,
     save,
 )
@@ -162,4 +163,24 @@ def test_the_score_of_one_label_is_that_of_the_metric(rows, metric):
         "f1_samples": (predicted & truth).mean(),
     }.get(metric, f1_score(truth, predicted))
     assert clf.score(X, Y) == pytest.approx(expected)
-    assert clf.score(X, sp.csr_array(Y)) == pytest.approx(expected)
+    for same in (sp.csr_array(Y), Y.tolist(), Y.ravel(), pd.Series(Y.ravel())):
+        assert clf.score(X, same) == pytest.approx(expected)
+
+
+def test_held_out_rows_may_come_without_the_column(rows):
+    X, Y = rows
+    one, other = (
+        tiny(cv=0.4).fit(X[:50], Y[:50], X_val=X[50:], y_val=y_val) for y_val in (Y[50:], Y[50:, 0])
+    )
+    assert one.thresholds_ == other.thresholds_
+
+
+def test_classifiers_can_be_compared_on_one_label(rows):
+    X, Y = rows
+    metrics = ("accuracy", "f1_samples", "f1_micro", "f1_macro")
+    compared = {"knn": MLKNNClassifier(), "logistic": LogisticRegression()}
+    result = compare_classifiers(compared, X[:60], Y[:60], X[60:], Y[60:], isolate=False)
+    assert not result.errors
+    for run in result.runs:
+        assert set(run.scores["threshold"]) == set(metrics)
+        assert run.scores["threshold"]["f1_micro"] == run.scores["threshold"]["f1_macro"] > 0

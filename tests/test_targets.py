@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
+from sklearn_mrmp import MLKNNClassifier
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
 MATRIX = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 0]])
@@ -137,10 +138,28 @@ def test_frames_of_any_type_that_holds_0_and_1_are_label_matrices(kind):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [("1", "holds '0', '1'"), (pd.NA, "<NA>"), (None, "None"), (2, "0, 1, 2")]
+    ("value", "message"), [("1", "holds '0', '1'"), (pd.NA, "nan"), (None, "None"), (2, "0, 1, 2")]
 )
 def test_objects_that_are_not_0_or_1_are_refused_by_what_was_seen(value, message):
     zero = "0" if isinstance(value, str) else 0
     y = np.array([[zero, value], [value, zero], [1 if zero == 0 else "1", zero]], dtype=object)
     with pytest.raises(ValueError, match=message):
         TargetEncoding.from_target(*read_target(pd.DataFrame(y)))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean"])
+def test_missing_labels_are_refused_as_nan_is(dtype):
+    Y = pd.DataFrame(np.tile(MATRIX, (5, 1))).astype(dtype)
+    X, with_missing = np.arange(len(Y))[:, None], Y.copy()
+    with_missing.iloc[0, 0] = pd.NA
+    with pytest.raises(ValueError, match="Input contains NaN"):
+        MLKNNClassifier().fit(X, with_missing)
+    clf = MLKNNClassifier().fit(X, Y)
+    with pytest.raises(ValueError, match=r"must hold only 0 and 1, but .* nan"):
+        clf.score(X, with_missing)
+
+
+def test_scores_know_labels_of_half_precision():
+    X, Y = np.arange(30)[:, None], np.tile(MATRIX, (10, 1))
+    clf = MLKNNClassifier().fit(X, Y.astype(np.float16))
+    assert clf.score(X, Y.astype(np.float16)) == clf.score(X, Y)

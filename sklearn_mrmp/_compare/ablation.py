@@ -17,6 +17,7 @@ from sklearn_mrmp._compare.run import label_probabilities, set_random_states
 from sklearn_mrmp._decisions.thresholds import check_labels
 from sklearn_mrmp._graph.learning import LabelGraph
 from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._numerics.label_frames import in_order_of
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ def relation_ablation(
     X_train, Y_train : array-likes
         Training rows and their 0/1 label matrix.
     X_test, Y_test : array-likes
-        Test rows and their 0/1 label matrix.
+        Test rows and their 0/1 label matrix; labels of data frames are matched by name.
     estimator_without : estimator, default=None
         The classifier without relations; None is `estimator` with ``relations=None``.
     graph : LabelGraph, default=None
@@ -280,6 +281,7 @@ def relation_ablation(
     AblationResult(6 labels; mean gain ...)
     """
     _check_n_groups(n_groups)
+    Y_test = in_order_of(Y_train, Y_test, "Y_test")
     if estimator_without is None:
         estimator_without = _without_relations(estimator)
     stacks = ([], [])

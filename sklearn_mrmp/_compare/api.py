@@ -25,7 +25,7 @@ from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
 from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
-from sklearn_mrmp._numerics.label_frames import column_names, in_order
+from sklearn_mrmp._numerics.label_frames import in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
 
 
@@ -216,8 +216,7 @@ def _check_data(X_train, Y_train, X_test, Y_test):
             "Y_train and Y_test must be label matrices with the same labels, got the shapes "
             f"{shapes[0]} and {shapes[1]}."
         )
-    names = column_names(Y_train)
-    Y_test = Y_test if names is None else in_order(Y_test, names, "Y_test")
+    Y_test = in_order_of(Y_train, Y_test, "Y_test")
     Y_train, Y_test = (
         check_labels(Y, name).astype(np.int32)
         for Y, name in ((Y_train, "Y_train"), (Y_test, "Y_test"))

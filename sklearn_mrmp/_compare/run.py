@@ -15,11 +15,11 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import TunedDecisionsMixin
+from sklearn_mrmp._base import TunedDecisionsMixin, label_score
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,
@@ -182,15 +182,14 @@ def set_random_states(estimator, seed):
 
 def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
     """Fit; hand the validation rows to a classifier that would otherwise split off its own."""
-    last = last_step(estimator)
-    if not has_fit_parameter(last, "X_val"):
+    if not has_fit_parameter(last_step(estimator), "X_val"):
         return estimator.fit(X, Y)
-    if last is estimator:
+    if not isinstance(estimator, Pipeline):
         return estimator.fit(X, Y, X_val=X_valid, y_val=Y_valid)
-    # The slice shares its steps with the pipeline, which is fitted thereby.
-    before = estimator[:-1]
-    Z = before.fit_transform(X, Y)
-    last.fit(Z, Y, X_val=before.transform(X_valid), y_val=Y_valid)
+    if len(estimator) > 1:
+        before = estimator[:-1]  # shares its steps with the pipeline, which is fitted thereby
+        X, X_valid = before.fit_transform(X, Y), before.transform(X_valid)
+    fit_with_holdout(estimator[-1], X, Y, X_valid, Y_valid)
     return estimator
 
 
@@ -208,19 +207,11 @@ def _scores(protocol, predict):
     """Test scores by decision and metric, each at the operating point tuned for it."""
     return {
         decision: {
-            metric: score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
+            metric: label_score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
             for metric in protocol.metrics
         }
         for decision in protocol.decisions
     }
-
-
-def score(Y_true, Y_pred, metric):
-    """Value of a metric by scikit-learn's scorer name; undefined F1 values count as 0."""
-    if metric == "accuracy":
-        return float(accuracy_score(Y_true, Y_pred))
-    average = metric.removeprefix("f1_")
-    return float(f1_score(Y_true, Y_pred, average=average, zero_division=0))
 
 
 def peak_memory():

@@ -123,6 +123,10 @@ class OperatingPoints:
             )
         name = _name(decision)
         if name not in self.rules:
+            if isinstance(decision, str):
+                check_decision(
+                    decision
+                )  # a wrong name would not be there after another fit, either
             raise ValueError(
                 f"decision={name} was not prepared in fit, only "
                 f"{', '.join(sorted(self.rules))}; fit again with it."

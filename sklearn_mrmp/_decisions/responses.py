@@ -2,8 +2,8 @@
 
 scikit-learn's classifiers answer in three shapes: ``predict_proba`` as an array of one column for
 each label, or as a list of one two-column array for each, and ``decision_function``. About a single
-label they answer as about two classes. Knows numpy, scikit-learn's way of picking rows, and
-pipelines.
+label they answer as about two classes. Knows numpy, scikit-learn's way of picking rows, pipelines,
+and searches by their ``best_estimator_``.
 """
 
 import numpy as np
@@ -96,13 +96,24 @@ def fold_scores(estimator, X, y, train, test, fit_params, **response):
     return label_scores(estimator, X_test, **response)
 
 
+def inner_estimator(estimator):
+    """Return the last step of a pipeline, the best estimator of a fitted search, or None."""
+    if isinstance(estimator, Pipeline):
+        return estimator[-1]
+    return getattr(estimator, "best_estimator_", None)
+
+
 def last_step(estimator):
-    """Return the classifier that ends a pipeline, or the classifier itself."""
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    """Return the classifier that pipelines and fitted searches, however nested, end in."""
+    while (inner := inner_estimator(estimator)) is not None:
+        estimator = inner
+    return estimator
 
 
 def rows_of_last_step(estimator, X):
-    """Return rows as the last step of a fitted pipeline sees them; as they are without one."""
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        return estimator[:-1].transform(X)
+    """Return rows as the classifier at the end of fitted pipelines and searches sees them."""
+    while (inner := inner_estimator(estimator)) is not None:
+        if isinstance(estimator, Pipeline) and len(estimator) > 1:
+            X = estimator[:-1].transform(X)
+        estimator = inner
     return X

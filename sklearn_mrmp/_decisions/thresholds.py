@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from sklearn_mrmp._decisions.per_label import SHRINKAGE, tune_label_cuts
 from sklearn_mrmp._decisions.sweep import METRICS, PlateauTracker, metric_value, sweep_cuts
 from sklearn_mrmp._host.html import html_table
-from sklearn_mrmp._numerics.label_frames import column_names, in_order
+from sklearn_mrmp._numerics.label_frames import in_order_of
 from sklearn_mrmp._numerics.labels import check_label_matrix
 
 
@@ -179,8 +179,7 @@ def check_shrinkage(shrinkage):
 
 def check_labels_and_scores(Y_true, Y_score):
     """Return a 0/1 label matrix as dense bool and its scores as floats, both C-contiguous."""
-    names = column_names(Y_true)
-    Y_score = Y_score if names is None else in_order(Y_score, names, "Y_score")
+    Y_score = in_order_of(Y_true, Y_score, "Y_score")
     S = check_array(
         Y_score, dtype=[np.float64, np.float32], order="C", input_name="Y_score", copy=False
     )

@@ -17,11 +17,9 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._ensemble.model import Ensemble, inside
-from sklearn_mrmp._ensemble.splits import split_rows
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import SILENT, Report
-from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters.choice import NETWORK, make_voters
@@ -30,20 +28,6 @@ from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 
 # Candidates are weighed by what this many entries of held-out rows say.
 _CANDIDATE_ENTRIES = 2**22
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Rows to train on and rows held out, with their 0/1 labels.
-
-    `numbers` are the held-out rows' numbers among all rows, or their own where they were given.
-    """
-
-    rows: EncodedRows
-    Y: sp.csr_array
-    rows_valid: EncodedRows
-    Y_valid: sp.csr_array
-    numbers: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,42 +105,6 @@ class _Fold:
     def learned(self):
         """Whether it got far enough to vote."""
         return bool(self.evidence)
-
-
-def make_splits(rows, Y, given, cv, random_state, is_vector=False):
-    """Rows to train on and rows held out, with the encoder fitted on the former.
-
-    Several folds share one encoder, which is fitted on all rows.
-
-    Parameters
-    ----------
-    rows : EncodedRows
-        All rows, whose encoder is not fitted.
-    Y : csr_array
-        Their 0/1 labels.
-    given : (X, csr_array) or None
-        Held-out rows that the caller gave; none of `rows` is held out then.
-    cv, random_state, is_vector
-        As for `split_rows`.
-
-    Returns
-    -------
-    splits : list of Split
-    """
-    if given is not None:
-        valid = EncodedRows.of(rows.encoder, given[0])
-        return [Split(rows.fit_encoder(), Y, valid, given[1], np.arange(len(valid)))]
-    parts = split_rows(rows.X, Y, cv, random_state, is_vector)
-    if len(parts) > 1:
-        rows.fit_encoder()
-        _ = rows.tokens  # once, for all folds
-    splits = [
-        Split(rows.take(train), Y[train], rows.take(held_out), Y[held_out], held_out)
-        for train, held_out in parts
-    ]
-    if len(parts) == 1:
-        splits[0].rows.fit_encoder()
-    return splits
 
 
 def fit_ensemble(plan, splits):

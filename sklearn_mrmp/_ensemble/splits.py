@@ -1,13 +1,67 @@
 """Which rows are held out: one part of them, given rows, or each of several folds in turn.
 
-Always at random where we choose: label sets are too many to stratify. numpy and scikit-learn.
+Always at random where we choose: label sets are too many to stratify. Knows numpy, scikit-learn and
+encoded rows.
 """
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import KFold, check_cv
+
+from sklearn_mrmp._input.rows import EncodedRows
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to train on and rows held out, with their 0/1 labels.
+
+    `numbers` are the held-out rows' numbers among all rows, or their own where they were given.
+    """
+
+    rows: EncodedRows
+    Y: sp.csr_array
+    rows_valid: EncodedRows
+    Y_valid: sp.csr_array
+    numbers: np.ndarray
+
+
+def make_splits(rows, Y, given, cv, random_state, is_vector=False):
+    """Rows to train on and rows held out, with the encoder fitted on the former.
+
+    Several folds share one encoder, which is fitted on all rows.
+
+    Parameters
+    ----------
+    rows : EncodedRows
+        All rows, whose encoder is not fitted.
+    Y : csr_array
+        Their 0/1 labels.
+    given : (X, csr_array) or None
+        Held-out rows that the caller gave; none of `rows` is held out then.
+    cv, random_state, is_vector
+        As for `split_rows`.
+
+    Returns
+    -------
+    splits : list of Split
+    """
+    if given is not None:
+        valid = EncodedRows.of(rows.encoder, given[0])
+        return [Split(rows.fit_encoder(), Y, valid, given[1], np.arange(len(valid)))]
+    parts = split_rows(rows.X, Y, cv, random_state, is_vector)
+    if len(parts) > 1:
+        rows.fit_encoder()
+        _ = rows.tokens  # once, for all folds
+    splits = [
+        Split(rows.take(train), Y[train], rows.take(held_out), Y[held_out], held_out)
+        for train, held_out in parts
+    ]
+    if len(parts) == 1:
+        splits[0].rows.fit_encoder()
+    return splits
 
 
 def is_share(cv):

@@ -13,6 +13,7 @@ from sklearn_mrmp._numerics.label_frames import (
     are_numbers,
     check_same_names,
     column_names,
+    one_is_anonymous,
     positions,
 )
 from sklearn_mrmp._numerics.labels import check_label_matrix
@@ -21,17 +22,18 @@ from sklearn_mrmp._numerics.labels import check_label_matrix
 def adjacency_names(name, adjacency):
     """Return the labels that the columns of a data frame name, or None where there are no names."""
     names = column_names(adjacency)
-    if names is None or are_numbers(names):
+    rows = None if names is None else row_names(adjacency)
+    if names is None or (are_numbers(names) and sorted(rows) != sorted(names)):
         return None
-    check_same_names(row_names(adjacency), names, f"the rows of relation {name!r}")
+    check_same_names(rows, names, f"the rows of relation {name!r}")
     return names
 
 
 def row_names(adjacency):
     """Names of a data frame's rows; without an index they are in the order of the columns."""
-    index = getattr(adjacency, "index", None)
-    names = column_names(adjacency) if index is None else [str(name) for name in index]
-    return column_names(adjacency) if are_numbers(names) else names
+    columns, index = column_names(adjacency), getattr(adjacency, "index", None)
+    names = columns if index is None else [str(name) for name in index]
+    return columns if are_numbers(names) and one_is_anonymous(names, columns) else names
 
 
 def in_label_order(name, adjacency, names):
@@ -44,7 +46,8 @@ def in_label_order(name, adjacency, names):
     adjacency : object
         Whatever is not a data frame with names is returned as it is.
     names : sequence of str or None
-        Names of the labels; None, and numbers, take the order of the columns.
+        Names of the labels; None, and numbers that the columns do not have, take the order of the
+        columns.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def in_label_order(name, adjacency, names):
     found = adjacency_names(name, adjacency)
     if found is None:
         return adjacency
-    wanted = found if names is None or are_numbers(names) else list(names)
+    wanted = found if names is None or one_is_anonymous(found, names) else list(names)
     if found != wanted:
         check_same_names(found, wanted, f"relation {name!r}")
     rows, columns = row_names(adjacency), found
@@ -67,8 +70,13 @@ def known_names(relations, label_names):
     given = None if label_names is None else [str(name) for name in label_names]
     if given is not None and not are_numbers(given):
         return given
-    found = (adjacency_names(name, adjacency) for name, adjacency in relations.items())
-    return next((names for names in found if names is not None), given)
+    for name, adjacency in relations.items():
+        names = adjacency_names(name, adjacency)
+        if names is None or are_numbers(names):
+            continue
+        if given is None or one_is_anonymous(names, given):
+            return names
+    return given
 
 
 def check_adjacency(name, adjacency, n_labels=None):

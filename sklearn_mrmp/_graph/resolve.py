@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_mrmp._graph.adjacency import check_label_names, check_relations, known_names
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
+from sklearn_mrmp._numerics.label_frames import are_numbers, one_is_anonymous
 
 LEARNED = "chi2"
 _LEARNED_NAMES = ("pulling", "pushing")
@@ -118,14 +119,11 @@ def _align(graph, n_labels, label_names):
             f"Relation {name!r} of the LabelGraph has shape {adjacency.shape}; expected "
             f"({n_labels}, {n_labels}), one row and column per label of Y."
         )
-    names = check_label_names(label_names, n_labels)
-    if np.array_equal(names, graph.label_names):
+    names = list(check_label_names(label_names, n_labels))
+    if names == list(graph.label_names):
         return graph
-    numbers = check_label_names(None, n_labels)
-    if np.array_equal(names, numbers):  # one side is anonymous: columns match by position
-        return graph
-    if np.array_equal(graph.label_names, numbers):
-        return graph.rename(names)
+    if one_is_anonymous(list(graph.label_names), names):  # columns match by position
+        return graph if are_numbers(names) else graph.rename(names)
     unknown = sorted(set(names) ^ set(graph.label_names))
     if unknown:
         raise ValueError(

@@ -85,6 +85,13 @@ def _complete_one_hot(encoder):
     require(encoder._n_features_outs == n_out, "categories and columns of an encoder")
 
 
+def _complete_target_means(encoder):
+    """Check that every column is filled: of others, the array that is returned shows old memory."""
+    n_each = len(getattr(encoder, "classes_", ())) if encoder.target_type_ == "multiclass" else 1
+    n_columns = encoder.n_features_in_ * n_each
+    require(len(encoder.encodings_) == n_columns, "means of a target and columns of an encoder")
+
+
 def _numbers_of_categories(categories, n_features):
     """How many categories each feature has; numbers are searched, and so have to be in order."""
     fits = isinstance(categories, list) and len(categories) == n_features
@@ -201,7 +208,9 @@ TABLE_PARTS = {
         {**_CATEGORIES, "_missing_indices": "dict"}
     ),
     "sklearn.preprocessing.TargetEncoder": learned_part(
-        _CATEGORIES, fit_only={"cv": _default_folds}
+        {**_CATEGORIES, "encodings_": "list", "target_type_": "str"},
+        fit_only={"cv": _default_folds},
+        complete=_complete_target_means,
     ),
     "sklearn.preprocessing.KBinsDiscretizer": learned_part({"_encoder": "OneHotEncoder?"}),
     "sklearn.preprocessing.PowerTransformer": learned_part({"_scaler": "StandardScaler?"}),

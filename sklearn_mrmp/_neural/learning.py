@@ -14,9 +14,10 @@ from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
-from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, make_splits, with_all_rows
+from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, with_all_rows
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
+from sklearn_mrmp._ensemble.splits import make_splits
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished

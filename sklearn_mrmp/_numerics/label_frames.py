@@ -25,6 +25,20 @@ def are_numbers(names):
     return list(names) == [str(number) for number in range(len(names))]
 
 
+def one_is_anonymous(found, names):
+    """Whether labels can only go by position, because one side has no names but numbers.
+
+    Examples
+    --------
+    >>> from sklearn_mrmp._numerics.label_frames import one_is_anonymous
+    >>> one_is_anonymous(["a", "b"], ["0", "1"]), one_is_anonymous(["1", "0"], ["0", "1"])
+    (True, False)
+    """
+    if not are_numbers(found) and not are_numbers(names):
+        return False
+    return sorted(found) != sorted(names)  # the same numbers in another order are names
+
+
 def plain_labels(Y):
     """Return labels as an array that can be counted with, wherever they are 0 and 1.
 
@@ -37,7 +51,7 @@ def plain_labels(Y):
     -------
     Y : object
         An array for a data frame. Objects that are all 0 or 1 become bool or int64, as nullable
-        and categorical columns do; others are left for the caller to refuse.
+        and categorical columns do; others are left for the caller to refuse, missing ones as NaN.
 
     Examples
     --------
@@ -53,12 +67,21 @@ def plain_labels(Y):
         return values
     kinds = set(map(type, values.ravel()))
     if not all(issubclass(kind, _NUMBERS) for kind in kinds):
-        return values
+        return _with_nan(values, kinds)
     numbers = values.astype(np.float64)
     if not np.isin(numbers, (0, 1)).all():
         return values
     are_bool = all(issubclass(kind, (bool, np.bool_)) for kind in kinds)
     return numbers.astype(bool if are_bool else np.int64)
+
+
+def _with_nan(values, kinds):
+    """Return objects with NaN for pandas' NA, which nobody who looks for NaN can compare."""
+    missing = next((kind for kind in kinds if kind.__name__ == "NAType"), None)
+    if missing is None:
+        return values
+    plain = [np.nan if type(value) is missing else value for value in values.ravel()]
+    return np.array(plain, dtype=object).reshape(values.shape)
 
 
 def in_order(Y, names, what="y"):
@@ -85,11 +108,17 @@ def in_order(Y, names, what="y"):
     """
     found = column_names(Y)
     names = list(names)
-    if found is None or found == names or are_numbers(found) or are_numbers(names):
+    if found is None or found == names or one_is_anonymous(found, names):
         return Y
     check_same_names(found, names, what)
     columns = list(Y.columns)
     return Y[[columns[position] for position in positions(found, names)]]
+
+
+def in_order_of(first, Y, what):
+    """Return `Y` with its columns in the order of those of `first`, if both are data frames."""
+    names = column_names(first)
+    return Y if names is None else in_order(Y, names, what)
 
 
 def check_same_names(found, names, what):

@@ -1,18 +1,12 @@
 """Looking into fitted pipelines and searches for the classifier that a picture shows.
 
-Knows scikit-learn's pipelines, and by their attributes searches (``best_estimator_``) and
-classifiers around a classifier (``estimator_``), also those of other packages.
+Knows pipelines and searches as `_decisions.responses` does, and by their ``estimator_`` classifiers
+around a classifier, also those of other packages.
 """
 
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-
-def _inner(estimator):
-    """Return the last step of a pipeline, the best estimator of a search, or None."""
-    if isinstance(estimator, Pipeline):
-        return estimator[-1]
-    return getattr(estimator, "best_estimator_", None)
+from sklearn_mrmp._decisions.responses import inner_estimator
 
 
 def find_fitted(estimator, attribute):
@@ -34,7 +28,7 @@ def find_fitted(estimator, attribute):
     while layer is not None:
         if hasattr(layer, attribute):
             return layer
-        innermost, inner = layer, _inner(layer)
+        innermost, inner = layer, inner_estimator(layer)
         layer = getattr(layer, "estimator_", None) if inner is None else inner
     for candidate in (estimator, innermost):
         if hasattr(candidate, "fit"):
@@ -45,25 +39,10 @@ def find_fitted(estimator, attribute):
 def _nothing_found(estimator, innermost, attribute):
     name, inside = type(estimator).__name__, type(innermost).__name__
     where = f"This {name}" if innermost is estimator else f"The {inside} inside this {name}"
-    if getattr(innermost, "refit", None) is False:
+    if hasattr(innermost, "cv_results_"):
         return f"{where} has no best_estimator_, because refit=False; search with refit=True."
+    network = " with a network among its voters" if attribute == "history_" else ""
     return (
-        f"{where} has no {attribute}; pass a fitted MrMPClassifier, or a pipeline or search "
-        "that ends in one."
+        f"{where} has no {attribute}; pass a fitted MrMPClassifier{network}, or a pipeline or "
+        "search that ends in one."
     )
-
-
-def last_classifier(estimator):
-    """Return the classifier that fitted pipelines and searches, however nested, end in."""
-    while (inner := _inner(estimator)) is not None:
-        estimator = inner
-    return estimator
-
-
-def rows_of_last_classifier(estimator, X):
-    """Return rows as the classifier at the end of fitted pipelines and searches sees them."""
-    while (inner := _inner(estimator)) is not None:
-        if isinstance(estimator, Pipeline) and len(estimator) > 1:
-            X = estimator[:-1].transform(X)
-        estimator = inner
-    return X

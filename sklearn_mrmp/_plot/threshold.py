@@ -8,6 +8,8 @@ from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,
     label_scores,
+    last_step,
+    rows_of_last_step,
 )
 from sklearn_mrmp._decisions.sweep import METRICS, TOLERANCE, metric_value, sweep_cuts
 from sklearn_mrmp._decisions.thresholds import (
@@ -18,7 +20,6 @@ from sklearn_mrmp._decisions.thresholds import (
 )
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._text import set_plain
-from sklearn_mrmp._plot._unwrap import last_classifier, rows_of_last_classifier
 from sklearn_mrmp._targets import in_known_order
 
 _POINTS = 4_000
@@ -95,13 +96,13 @@ class ThresholdDisplay:
         """
         check_is_fitted(estimator)
         metrics, thresholds, rule_scores = check_metrics(metrics), None, None
-        classifier = last_classifier(estimator)
+        classifier = last_step(estimator)
         # decisions are shown on the kind of scores that they were tuned on
         method = choose_response_method(estimator, getattr(classifier, "response_method", "auto"))
         Y = check_labels(in_known_order(y, classifier), "y")
         Y, S = check_labels_and_scores(Y, label_scores(estimator, X, Y.shape[1], method))
         if isinstance(classifier, TunedDecisionsMixin):
-            thresholds, rows = classifier.thresholds_, rows_of_last_classifier(estimator, X)
+            thresholds, rows = classifier.thresholds_, rows_of_last_step(estimator, X)
             rule_scores = {
                 name: metric_value(Y, classifier._labels_at(S, rows, name, "optimal"), name)
                 for name in metrics

@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_mrmp
+from sklearn_mrmp._base import label_score
 from sklearn_mrmp._compare.api import compare_classifiers
-from sklearn_mrmp._compare.run import label_probabilities, peak_memory, score
+from sklearn_mrmp._compare.run import label_probabilities, peak_memory
 from sklearn_mrmp._decisions.choice import fit_decision_rules
 from sklearn_mrmp.datasets import make_related_labels
 
@@ -93,6 +94,18 @@ def test_validation_rows_reach_classifiers_that_take_them_through_pipelines_too(
     np.testing.assert_array_equal(other["X"], piped["X"])
 
 
+def test_validation_rows_reach_classifiers_in_short_and_in_nested_pipelines(data):
+    double = FunctionTransformer(lambda X: 2 * X)
+    estimators = {
+        "alone": make_pipeline(HoldoutRecorder()),
+        "nested": make_pipeline(double, make_pipeline(double, HoldoutRecorder())),
+    }
+    assert not compare(estimators, data).errors
+    alone, nested = SEEN
+    np.testing.assert_array_equal(nested["X"], 4 * alone["X"])
+    np.testing.assert_array_equal(nested["X_val"], 4 * alone["X_val"])
+
+
 def test_every_random_state_becomes_the_seed_and_estimators_stay_untouched(data):
     estimator = make_pipeline(FunctionTransformer(), Recorder())
     compare({"a": estimator}, data, seeds=[7])
@@ -112,7 +125,7 @@ def test_scores_are_those_of_rules_tuned_on_the_validation_rows(data):
             Y[valid], model.predict_proba(X[valid]), Y_train=Y[fit], decision=decision
         )
         for metric, rule in rules.items():
-            expected = score(Y_test, rule.decide(model.predict_proba(X_test)), metric)
+            expected = label_score(Y_test, rule.decide(model.predict_proba(X_test)), metric)
             assert result.scores("lr", decision, metric) == [expected]
 
 

@@ -127,6 +127,7 @@ def test_a_number_is_a_cut_for_every_metric(points, data):
     [
         ("f1", "optimal", "'f1' is not a metric; the known ones are accuracy, f1_samples"),
         ("accuracy", "top_k", "top_k was not prepared in fit, only optimal, threshold"),
+        ("accuracy", "topk", "Unknown decision 'topk'; the known ones are optimal"),
         ("accuracy", TopKRule(2), r"TopKRule\(k=2.* was not prepared in fit"),
         ("f1_macro", "optimal", "'f1_macro' was not prepared, only accuracy"),
     ],

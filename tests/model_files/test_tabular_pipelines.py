@@ -412,6 +412,9 @@ def put(where, name, value):
         ("dicts", put("fitted", "vocabulary_", {"dict": {"a": 7}}), "columns"),
         ("from_model", put("params", "importance_getter", "__class__"), "importance"),
         ("knn", put("fitted", "n_features_in_", 1), "rows to impute"),
+        ("means", lambda root: root["fitted"]["encodings_"].pop(), "means of a target"),
+        ("means", put("fitted", "target_type_", "multiclass"), "means of a target"),
+        ("class_means", put("fitted", "target_type_", "binary"), "means of a target"),
     ],
 )
 def test_attributes_that_would_lead_outside_are_refused(tmp_path, table, estimator, edit, match):
@@ -424,6 +427,8 @@ def test_attributes_that_would_lead_outside_are_refused(tmp_path, table, estimat
         "dicts": lambda: DictVectorizer().fit([{"a": 1}]),
         "from_model": lambda: SelectFromModel(RidgeClassifier()).fit(X, table[1]),
         "knn": lambda: KNNImputer().fit(X),
+        "means": lambda: TargetEncoder().fit(table[0][WORDS], table[1][:, 0]),
+        "class_means": lambda: TargetEncoder().fit(table[0][WORDS], np.arange(N) % 3),
     }[estimator]()
     sklearn_mrmp.save(fitted, tmp_path / "model")
     change(tmp_path / "model", edit)

@@ -93,3 +93,11 @@ def test_a_search_without_refit_is_refused_with_the_reason(display):
     searched = GridSearchCV(LogisticRegression(), {"C": [1]}, cv=2, refit=False).fit(X, y)
     with pytest.raises(ValueError, match=r"GridSearchCV has no best_estimator_.*refit=True"):
         display.from_estimator(searched)
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_a_classifier_without_a_network_is_refused_with_the_reason(related, refit):
+    clf = tiny().set_params(voters=("linear",), refit=refit).fit(*related)
+    message = r"This MrMPClassifier has no history_; .* with a network among its voters"
+    with pytest.raises(ValueError, match=message):
+        TrainingHistoryDisplay.from_estimator(clf)

@@ -75,9 +75,9 @@ def test_each_text_is_encoded_once_per_fit(data, encoder, monkeypatch):
     seen = []
     encode = type(fitted_encoder(encoder)).encode
 
-    def counted(self, texts, *args, **kwargs):
+    def counted(self, texts, *args):
         seen.extend(texts)
-        return encode(self, texts, *args, **kwargs)
+        return encode(self, texts, *args)
 
     monkeypatch.setattr("sklearn_mrmp._encoders.text.TextEncoder.encode", counted)
     for options in ({}, {"cv": 2}, {"refit": True}):
@@ -90,6 +90,21 @@ def fitted_encoder(encoder):
     from sklearn_mrmp._encoders.text import TextEncoder
 
     return TextEncoder.of(encoder)
+
+
+def test_progress_is_shown_when_asked_for(data, folder, capsys):
+    texts, Y = data
+    tiny(encoder=folder, max_epochs=1, voters=("linear",), verbose=1).fit(texts, Y)
+    lines = capsys.readouterr().out.splitlines()
+    told = [line for line in lines if "texts:" in line]
+    assert told[-1] == "[sklearn_mrmp] texts: 100 % of 100 encoded"
+    assert len(told) <= 10
+
+
+def test_targets_are_checked_before_texts_are_encoded(data, folder, monkeypatch):
+    monkeypatch.setattr("sklearn_mrmp._encoders.text.TextEncoder.encode", None)
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        tiny(encoder=folder).fit(data[0], 2 * data[1])
 
 
 def test_a_text_does_not_depend_on_the_others(data, fitted):

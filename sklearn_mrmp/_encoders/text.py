@@ -104,7 +104,7 @@ class TextEncoder:
         """Leave out what can be loaded again by its name."""
         return {**self.__dict__, "_loaded": self._loaded if self.name is None else None}
 
-    def encode(self, texts, max_tokens=None, device="cpu"):
+    def encode(self, texts, max_tokens=None, device="cpu", tell=None):
         """Return the token states of texts, in half precision.
 
         Parameters
@@ -116,6 +116,8 @@ class TextEncoder:
             window.
         device : str, default="cpu"
             Where to compute; an encoder given as objects stays where it is.
+        tell : callable, default=None
+            Hears from time to time which share of the tokens is done.
 
         Returns
         -------
@@ -128,11 +130,15 @@ class TextEncoder:
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(lengths)])
         states = _room_for(int(ends[-1]), self.width_)
+        n_done = 0
         with torch.inference_mode(), _evaluating(model):
             for chosen in windows_by_length(lengths):
                 found = _states(model, [windows[i] for i in chosen])
                 for number, vectors in zip(chosen, found, strict=True):
                     states[ends[number] : ends[number + 1]] = vectors[: lengths[number]]
+                n_done += lengths[chosen].sum()
+                if tell is not None:
+                    tell(n_done / max(ends[-1], 1))
         per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(per_text)])
         return StateRows(TokenRows(starts, np.arange(1, ends[-1] + 1)), states)

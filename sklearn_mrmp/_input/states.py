@@ -51,7 +51,7 @@ class StateInput:
         return isinstance(first, np.ndarray) and first.ndim == 2
 
     @staticmethod
-    def checked(X):
+    def checked(X, report=None):
         """Return the caller's rows as `StateRows`, or raise ValueError."""
         return as_state_rows(X)
 

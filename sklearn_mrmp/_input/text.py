@@ -95,8 +95,20 @@ class TextInput:
             return False
         return hasattr(values, "__len__") and len(values) > 0 and isinstance(values[0], str)
 
-    def checked(self, X):
-        """Return the caller's texts with their token states, or raise ValueError."""
+    def checked(self, X, report=None):
+        """Return the caller's texts with their token states, or raise ValueError.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The texts.
+        report : Report, default=None
+            Says how far it has come.
+
+        Returns
+        -------
+        rows : TextRows
+        """
         values = _column(X)
         if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
             raise ValueError(
@@ -111,7 +123,8 @@ class TextInput:
             raise ValueError(f"Row {wrong} is no text but {values[wrong]!r:.50}.")
         texts = np.empty(len(values), dtype=object)
         texts[:] = values
-        return TextRows(texts, self.encoder.encode(values, self.max_tokens, self.device))
+        tell = None if report is None else _Progress(report, len(values))
+        return TextRows(texts, self.encoder.encode(values, self.max_tokens, self.device, tell))
 
     @staticmethod
     def canonical(X):
@@ -143,6 +156,22 @@ class TextInput:
     def embedding(self):
         """Describe the module that reads the states; see `sklearn_mrmp.nn.make_embedding`."""
         return {"kind": "states", "width": self.encoder.width_}
+
+
+class _Progress:
+    """Says at every tenth of the work how far it has come."""
+
+    def __init__(self, report, n_texts):
+        self.report = report
+        self.n_texts = n_texts
+        self.told = 0
+
+    def __call__(self, share):
+        """Hear which share of the work is done."""
+        tenth = int(10 * share)
+        if tenth > self.told:
+            self.told = tenth
+            self.report.say(f"texts: {10 * tenth} % of {self.n_texts} encoded")
 
 
 def _column(X):

@@ -22,7 +22,7 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._encoders.text import TextEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
-from sklearn_mrmp._host.report import Report
+from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
@@ -92,10 +92,10 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
-            X, Y = self._checked_fit(encoder, X, y)
+            X, Y = self._checked_fit(encoder, X, y, report)
             given = None
             if X_val is not None:
-                given = self._with_target(self._checked(encoder, X_val), y_val)
+                given = self._with_target(self._checked(encoder, X_val, report), y_val)
         learned = Lesson(
             settings,
             architecture,
@@ -196,23 +196,25 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _sk_visual_block_(self):
         return visual_block(self)
 
-    def _checked_fit(self, kind, X, y):
+    def _checked_fit(self, kind, X, y, report):
         """Check rows and target of ``fit``; rows that are no matrix are checked by their kind."""
         if kind.checks is not None:
             return self._validate_fit(X, y, **kind.checks)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        rows, (y, names) = kind.checked(X), read_target(y)
+        y, names = read_target(y)
         y = _check_y(y, multi_output=True, estimator=self)
-        check_consistent_length(rows, y)
+        check_consistent_length(X, y)
+        Y = self._learn_target(y, names)
+        rows = kind.checked(X, report)  # last, since it may take minutes
         self.n_features_in_ = rows.shape[1]
-        return rows, self._learn_target(y, names)
+        return rows, Y
 
-    def _checked(self, kind, X):
+    def _checked(self, kind, X, report=SILENT):
         """Check rows that must be like those of ``fit``."""
         if kind.checks is not None:
             return self._validate_input(X, **kind.checks)
-        rows = kind.checked(X)
+        rows = kind.checked(X, report)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has vectors of width {rows.shape[1]}, but {type(self).__name__} is expecting "

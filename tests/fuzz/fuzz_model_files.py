@@ -83,6 +83,9 @@ def base_models():
     ids = np.minimum(D, 5).astype(int)
     other = {"relations": {"near": np.triu(np.ones((4, 4)), 1)}, "input_type": "sequence"}
     yield copy.deepcopy(net).set_params(**other).fit(ids, Y), ids
+    rng = np.random.default_rng(0)
+    states = [rng.normal(size=(row % 4, 3)) for row in range(len(Y))]
+    yield copy.deepcopy(net).fit(states, Y), states
     crowd = {"voters": ("network", "linear", ("lr", linear)), "label_shortlist": 2, "cv": 2}
     yield copy.deepcopy(net).set_params(**crowd).fit(X, Y), X
     yield copy.deepcopy(net).set_params(voters=("linear", "neighbors")).fit(X, Y), X

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from sklearn_mrmp import MrMPClassifier
+from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.batches import as_tensors
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
 
@@ -82,6 +83,8 @@ def test_settings_of_the_benchmarks_are_those_of_the_classifier():
     default, paper = MrMPClassifier(), MrMPClassifier.paper()
     for settings, clf in ((_contestants.DEFAULT, default), (_contestants.PAPER, paper)):
         own = clf.get_params()
+        automatic = find_architecture("mrmp").automatic(own, "features")
+        own |= {name: value for name, value in automatic.items() if own[name] == "auto"}
         assert {"d_model", "n_heads", "architecture"} <= settings.keys()
         for name in settings.keys() - {"d_inner"}:
             assert settings[name] == own[name], name

@@ -90,6 +90,8 @@ class TextInput:
     @staticmethod
     def recognises(X):
         """Whether the caller's rows are texts."""
+        if sp.issparse(X):
+            return False
         values = _column(X)
         if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
             return False

@@ -18,10 +18,10 @@ from sklearn_mrmp import label_graph
 from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._input.sequence import SequenceInput
+from sklearn_mrmp._input.states import StateInput
 from sklearn_mrmp._network.architecture import NetworkData, find_architecture
 from sklearn_mrmp._network.batches import TokenBatches, TokenDataset
 from sklearn_mrmp._network.net import MultilabelNet
-from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._network.training import OPTIMIZER
 from sklearn_mrmp._voters.shortlist import Shortlist
 from sklearn_mrmp.nn import NetworkOutput
@@ -42,11 +42,20 @@ def sequences():
     return EncodedRows.of(SequenceInput(weighted=True), X).fit_encoder()
 
 
+def states():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(row % 4, 5)).astype(np.float16) for row in range(12)]
+    encoder = StateInput()
+    return EncodedRows.of(encoder, encoder.checked(X)).fit_encoder()
+
+
 def settings_of(name):
     if name == "mean_linear":
         return mean_linear.MeanLinearSettings(d_model=4)
     variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
-    return find_architecture("mrmp").settings(d_model=4, n_heads=2, architecture=variant)
+    architecture = find_architecture("mrmp")
+    sizes = architecture.automatic({}, "features") | {"d_model": 4, "architecture": variant}
+    return architecture.settings.from_params(sizes)
 
 
 @cache
@@ -97,14 +106,14 @@ def device(request):
 
 
 @pytest.mark.parametrize("shortlisted", [False, True])
-@pytest.mark.parametrize("make_rows", [features, sequences])
+@pytest.mark.parametrize("make_rows", [features, sequences, states])
 @pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "mean_linear"])
 def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     module, loss, batches = network(name, make_rows(), shortlisted)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         moved(module, fake, device), moved(loss, fake, device)
-        optimizer = OPTIMIZER(module.parameters(), lr=TrainingSettings.lr)
+        optimizer = OPTIMIZER(module.parameters(), lr=2e-3)
         for inputs, (targets, weights) in batches:
             inputs = on(device, fake, **inputs)
             output = module(**inputs)

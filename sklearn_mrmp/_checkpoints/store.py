@@ -14,8 +14,9 @@ import torch
 
 from sklearn_mrmp._model_files.bounded_json import dump, parse
 from sklearn_mrmp._model_files.container import CHECKPOINT, read_container, write_container
+from sklearn_mrmp._model_files.decoding import Decoder
+from sklearn_mrmp._model_files.encoding import Encoder, unsupported
 from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
-from sklearn_mrmp._model_files.values import Decoder, Encoder, unsupported
 
 
 class CheckpointStore:

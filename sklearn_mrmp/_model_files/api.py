@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.container import read_container, write_container
+from sklearn_mrmp._model_files.decoding import Decoder
+from sklearn_mrmp._model_files.encoding import Encoder
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.objects import decode_object, encode_object
-from sklearn_mrmp._model_files.values import Decoder, Encoder
 from sklearn_mrmp._version import __version__
 
 

@@ -12,10 +12,10 @@ import re
 from functools import cache
 
 from sklearn_mrmp._model_files.admitted import class_of, function_of, name_of
+from sklearn_mrmp._model_files.encoding import unsupported, where
 from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
 from sklearn_mrmp._model_files.part import OUTPUT
 from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
-from sklearn_mrmp._model_files.values import unsupported, where
 
 # scikit-learn's convention for what fit learns.
 _LEARNED = re.compile(r"[a-zA-Z](\w*[a-zA-Z0-9])?_", re.ASCII)

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from sklearn_mrmp import ModelFileError
 from sklearn_mrmp._model_files import bounded_json
+from sklearn_mrmp._model_files.decoding import Decoder
+from sklearn_mrmp._model_files.encoding import Encoder
 from sklearn_mrmp._model_files.objects import decode_object, encode_object
-from sklearn_mrmp._model_files.values import Decoder, Encoder
 
 
 def again(value):

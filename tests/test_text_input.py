@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_mrmp import MrMPClassifier, load
+from sklearn_mrmp._encoders.text import TextEncoder
 from tests.tiny import tiny
 from tests.tiny_encoder import tiny_encoder
 
@@ -72,24 +73,17 @@ def test_the_network_reads_states_and_the_others_words(fitted):
 
 def test_each_text_is_encoded_once_per_fit(data, encoder, monkeypatch):
     texts, Y = data
-    seen = []
-    encode = type(fitted_encoder(encoder)).encode
+    seen, encode = [], TextEncoder.encode
 
     def counted(self, texts, *args):
         seen.extend(texts)
         return encode(self, texts, *args)
 
-    monkeypatch.setattr("sklearn_mrmp._encoders.text.TextEncoder.encode", counted)
+    monkeypatch.setattr(TextEncoder, "encode", counted)
     for options in ({}, {"cv": 2}, {"refit": True}):
         seen.clear()
         tiny(encoder=encoder, max_epochs=1, **options).fit(texts, Y)
         assert sorted(seen) == sorted(texts)
-
-
-def fitted_encoder(encoder):
-    from sklearn_mrmp._encoders.text import TextEncoder
-
-    return TextEncoder.of(encoder)
 
 
 def test_progress_is_shown_when_asked_for(data, folder, capsys):
@@ -102,7 +96,7 @@ def test_progress_is_shown_when_asked_for(data, folder, capsys):
 
 
 def test_targets_are_checked_before_texts_are_encoded(data, folder, monkeypatch):
-    monkeypatch.setattr("sklearn_mrmp._encoders.text.TextEncoder.encode", None)
+    monkeypatch.setattr(TextEncoder, "encode", None)
     with pytest.raises(ValueError, match="only 0 and 1"):
         tiny(encoder=folder).fit(data[0], 2 * data[1])
 

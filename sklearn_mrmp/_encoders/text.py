@@ -8,6 +8,7 @@ torch, `transformers` when it is used, and state rows.
 import hashlib
 import json
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -199,18 +200,15 @@ def _states(model, windows):
     return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy()
 
 
-class _evaluating:
-    """Context in which a model is in evaluation mode; afterwards it is as before."""
-
-    def __init__(self, model):
-        self.model = model
-
-    def __enter__(self):
-        self.was_training = self.model.training
-        self.model.eval()
-
-    def __exit__(self, *exception):
-        self.model.train(self.was_training)
+@contextmanager
+def _evaluating(model):
+    """Put a model into evaluation mode; afterwards it is as before."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
 
 
 def _take(encoder):

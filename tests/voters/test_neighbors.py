@@ -131,3 +131,11 @@ def test_a_label_that_all_rows_have_gets_finite_logits():
     rows = feature_rows(X)
     voter = NeighborVoter().fit(rows, Y, rows.take(slice(50)), Y[:50])
     assert np.isfinite(voter.logits(rows.take(slice(2000)))).all()
+
+
+def test_training_rows_find_themselves_so_their_scores_tell_nothing():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 8)), rng.integers(0, 2, size=(300, 3))  # nothing to learn
+    clf = tiny(voters=("neighbors",), label_sets=False, decision=0.5).fit(X[:200], Y[:200])
+    right = clf.predict(X) == Y
+    assert right[:200].mean() > right[200:].mean() + 0.1

@@ -41,11 +41,13 @@ class MrMPClassifier(BaseNeuralClassifier):
         length, within 0.1 and 0.5; of token states it is 0.1.
     architecture : {"default", "paper"}, default="default"
         Network: ``"paper"`` is the paper's network to the letter; see Notes for what differs.
-    input_type : {"auto", "features", "sequence"}, default="auto"
+    input_type : {"auto", "features", "vectors", "sequence", "states", "text"}, default="auto"
         Input: ``"features"``: each non-zero feature is a token and its standardised value
-        modulates the token. ``"sequence"``: an integer matrix of token ids, 0 = padding, order
-        matters. ``"auto"`` is ``"sequence"`` for the output of `TokenSequenceVectorizer`, else
-        ``"features"``, with a warning where that looks like token ids.
+        modulates the token. ``"vectors"``: all dense columns are one token, columns that are mostly
+        zero are tokens beside it. ``"sequence"``: an integer matrix of token ids, 0 = padding,
+        order matters. ``"states"``: a vector for each token of a row. ``"text"``: strings, which
+        `encoder` reads. ``"auto"`` tells them apart by their form; a matrix is ``"vectors"`` if at
+        least 384 columns are different from zero in half of the rows, else ``"features"``.
     max_tokens : int, default=None
         Input: use at most this many tokens of a row: the largest absolute feature values, or the
         start of a sequence. None uses all.
@@ -78,8 +80,8 @@ class MrMPClassifier(BaseNeuralClassifier):
     max_epochs : int or "auto", default="auto"
         Training: passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and
         30 passes, and 8 passes over token states.
-    batch_size : int, default=32
-        Training: rows per step.
+    batch_size : int or "auto", default="auto"
+        Training: rows per step; ``"auto"`` is 32, of vectors 128.
     lr : float or "auto", default="auto"
         Training: learning rate; the peak of a schedule that rises.
     weight_decay : float, default=0.0
@@ -266,7 +268,7 @@ default="optimal"
         label_shortlist="auto",
         n_members=1,
         max_epochs="auto",
-        batch_size=32,
+        batch_size="auto",
         lr="auto",
         weight_decay=0.0,
         lr_schedule="onecycle",

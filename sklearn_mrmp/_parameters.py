@@ -27,7 +27,7 @@ SHARED = {
     "label_shortlist": [COUNT, AUTO, None],
     "n_members": [COUNT],
     "max_epochs": [COUNT, AUTO],
-    "batch_size": [COUNT],
+    "batch_size": [COUNT, AUTO],
     "lr": [Interval(Real, 0, None, closed="neither"), AUTO],
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],

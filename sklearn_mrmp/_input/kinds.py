@@ -5,8 +5,9 @@ looks at the caller's rows, or None for rows that are no matrix, which ``checked
 ``recognises(X)``; ``fresh()``, the same unfitted; ``canonical(X)``, checked rows in the form that
 all other methods take; ``fit(X)``; ``tokens(X)``, the ragged rows that batches are cut from; of
 `EncodedRows` ``bag(rows)``, the matrix for linear and neighbour voters, and ``table(rows)``, the
-matrix for any scikit-learn estimator; and ``embedding()``, which describes the torch module that
-turns a batch into token states.
+matrix for any scikit-learn estimator; ``embedding()``, which describes the torch module that turns
+a batch into token states; and, where `LinearFeatures` is not enough for linear models,
+``representation(bag)``, which fits another.
 """
 
 from sklearn_mrmp._input.features import FeatureInput
@@ -14,9 +15,11 @@ from sklearn_mrmp._input.sequence import SequenceInput
 from sklearn_mrmp._input.states import StateInput
 from sklearn_mrmp._input.text import TextInput
 from sklearn_mrmp._input.token_marks import warn_of_token_ids
+from sklearn_mrmp._input.vectors import VectorInput
 
 # Asked in this order whether they recognise rows.
-INPUT_KINDS = {kind.name: kind for kind in (SequenceInput, StateInput, TextInput, FeatureInput)}
+_KINDS = (SequenceInput, StateInput, TextInput, VectorInput, FeatureInput)
+INPUT_KINDS = {kind.name: kind for kind in _KINDS}
 
 _TEXT_WITHOUT_ENCODER = (
     "X holds texts, which have to become numbers first. Either name a pretrained text encoder, as "
@@ -29,7 +32,7 @@ _ENCODER_WITHOUT_TEXT = (
 )
 
 
-def input_kind(input_type, X, has_encoder=False):
+def input_kind(input_type, X, has_encoder=False, literal=False):
     """Return the class for the parameter `input_type` and the caller's rows.
 
     Parameters
@@ -40,6 +43,8 @@ def input_kind(input_type, X, has_encoder=False):
         The rows as they came.
     has_encoder : bool, default=False
         Whether the caller has named an encoder of texts.
+    literal : bool, default=False
+        Whether ``"auto"`` keeps to the paper, which has a token for each column.
 
     Returns
     -------
@@ -53,7 +58,8 @@ def input_kind(input_type, X, has_encoder=False):
     if input_type != "auto":
         kind = INPUT_KINDS[input_type]
     else:
-        kind = next(kind for kind in INPUT_KINDS.values() if kind.recognises(X))
+        kinds = (kind for kind in _KINDS if not (literal and kind is VectorInput))
+        kind = next(kind for kind in kinds if kind.recognises(X))
     if (kind is TextInput) != has_encoder:
         raise ValueError(_TEXT_WITHOUT_ENCODER if kind is TextInput else _ENCODER_WITHOUT_TEXT)
     if kind is FeatureInput and input_type == "auto":

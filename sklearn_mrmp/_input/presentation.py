@@ -42,9 +42,9 @@ class LinearFeatures:
     ('bag', (3, 5))
     """
 
-    def fit(self, X):
-        """Look at training rows `X`, a canonical csr_array."""
-        self.kind_ = _kind(X)
+    def fit(self, X, kind=None):
+        """Look at training rows `X`, a canonical csr_array, of the given kind if it is known."""
+        self.kind_ = _kind(X) if kind is None else kind
         self.largest_ = _largest(X, per_column=self.kind_ == "measurements")
         if self.kind_ == "measurements":
             dense = X.toarray() / self.largest_
@@ -114,6 +114,8 @@ def check_representation(features, n_features):
         part = getattr(features, name, None)
         if isinstance(part, np.ndarray):
             require(is_vector(part, n_features, "f"), "features of linear voters")
+    columns = getattr(features, "columns_", None)
+    require(columns is None or len(columns) == n_features, "features of linear voters")
 
 
 def _complete(features):

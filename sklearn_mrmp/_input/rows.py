@@ -76,7 +76,8 @@ class EncodedRows:
     @cached_property
     def features(self):
         """A representation for linear models that was fitted on these rows."""
-        return LinearFeatures().fit(self.bag)
+        make = getattr(self.encoder, "representation", None)
+        return LinearFeatures().fit(self.bag) if make is None else make(self.bag)
 
     def presented(self, features):
         """Return the rows in a representation for linear models, float32 csr_array."""

@@ -39,10 +39,12 @@ _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph
 _input.features:FeatureInput
+_input.mixed_features:MixedFeatures
 _input.presentation:LinearFeatures
 _input.sequence:SequenceInput
 _input.states:StateInput
 _input.text:TextInput
+_input.vectors:VectorInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter

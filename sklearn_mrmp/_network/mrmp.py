@@ -43,6 +43,14 @@ _OF_STATES = {
     "feature_dropout": 0.1,
     "max_epochs": 8,
 }
+_OF_VECTORS = _OF_STATES | {
+    "dropout": 0.3,
+    "lr": 3e-3,
+    "feature_dropout": 0.2,
+    "batch_size": 128,
+    "max_epochs": "auto",
+}
+_AUTOMATIC = {"states": _OF_STATES, "text": _OF_STATES, "vectors": _OF_VECTORS}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
 
@@ -77,7 +85,7 @@ class MrMPArchitecture(Architecture):
 
     def automatic(self, params, input_type):
         """Sizes and rates by the kind of input; heads that divide the width."""
-        values = dict(_OF_STATES if input_type in ("states", "text") else _OF_TOKENS)
+        values = dict(_AUTOMATIC.get(input_type, _OF_TOKENS))
         width = params.get("d_model", "auto")
         if width != "auto":
             heads = range(1, values["n_heads"] + 1)

@@ -16,6 +16,7 @@ _AUTO_FEATURE_DROPOUT = (0.1, 0.5)
 
 # "auto", where the architecture knows nothing better.
 _AUTO_LR = 2e-3
+_AUTO_BATCH = 32
 
 # Schedules whose last epochs, at low learning rates, are the best.
 _END_LOW = ("onecycle", "cosine")
@@ -29,7 +30,7 @@ class TrainingSettings(Settings):
 
     feature_dropout: float | str = "auto"
     max_epochs: int | str = "auto"
-    batch_size: int = 32
+    batch_size: int | str = "auto"
     lr: float | str = "auto"
     weight_decay: float = 0.0
     lr_schedule: str = "onecycle"
@@ -47,19 +48,22 @@ class TrainingSettings(Settings):
         Returns
         -------
         settings : TrainingSettings
-            With numbers for `max_epochs`, `feature_dropout` and `lr`.
+            With numbers for `max_epochs`, `batch_size`, `feature_dropout` and `lr`.
         """
         n_epochs, rate = self.max_epochs, self.feature_dropout
         lr = _AUTO_LR if self.lr == "auto" else self.lr
+        batch_size = _AUTO_BATCH if self.batch_size == "auto" else self.batch_size
         if n_epochs == "auto":
             fewest, most = _AUTO_EPOCHS
-            n_epochs = round(_AUTO_STEPS * self.batch_size / max(len(rows), 1))
+            n_epochs = round(_AUTO_STEPS * batch_size / max(len(rows), 1))
             n_epochs = min(max(n_epochs, fewest), most)
         if rate == "auto":
             lowest, highest = _AUTO_FEATURE_DROPOUT
             mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
             rate = float(min(max(1.0 - _AUTO_TOKENS_LEFT / mean_length, lowest), highest))
-        return replace(self, max_epochs=n_epochs, feature_dropout=rate, lr=lr)
+        return replace(
+            self, max_epochs=n_epochs, batch_size=batch_size, feature_dropout=rate, lr=lr
+        )
 
     @property
     def patience(self):

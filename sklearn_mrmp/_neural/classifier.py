@@ -84,7 +84,8 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
-        kind = input_kind(params.get("input_type", "auto"), X, has_encoder)
+        literal = params.get("architecture") == "paper"
+        kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind.name)
         resolve_device(settings.training.device)  # refused here, not after minutes
         check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
@@ -339,8 +340,8 @@ def _complete(classifier):
     require(graph is None or graph.n_labels == n_labels, "label graph and labels")
     require(len(ensemble.frequency) == n_labels, "label frequencies and labels")
     require(classifier.input_type_ == encoder.name, "input type")
-    is_features = encoder.name == "features"
-    require(not is_features or encoder.n_tokens_ == classifier.n_features_in_, "features")
+    is_matrix = encoder.name in ("features", "vectors")
+    require(not is_matrix or encoder.n_tokens_ == classifier.n_features_in_, "features")
     for voter in ensemble.voters.values():
         for net in getattr(voter, "nets", ()):
             require(net.module_.n_labels == n_labels, "network and labels")

@@ -135,7 +135,7 @@ def _complete(voter):
 
 CentroidVoter._model_part = Part(
     {
-        "features_": "LinearFeatures",
+        "features_": "LinearFeatures|MixedFeatures",
         "centroids_": "csr_array",
         "log_odds_": "ndarray",
         "calibration_": "ndarray",

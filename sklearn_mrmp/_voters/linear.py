@@ -136,7 +136,7 @@ def _complete(voter):
 
 LinearVoter._model_part = Part(
     {
-        "features_": "LinearFeatures",
+        "features_": "LinearFeatures|MixedFeatures",
         "strength_": "float",
         "coef_": "ndarray",
         "intercept_": "ndarray",

@@ -210,7 +210,7 @@ def _complete(voter):
 
 NeighborVoter._model_part = Part(
     {
-        "features_": "LinearFeatures",
+        "features_": "LinearFeatures|MixedFeatures",
         "columns_": "csr_array|ndarray",
         "labels_": "csr_array",
         "log_odds_": "ndarray",

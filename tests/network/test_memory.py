@@ -274,7 +274,7 @@ def test_needs_follow_from_parameters_and_rows(related, monkeypatch, options):
 
 def test_sizes_of_a_step_follow_from_rows_and_shortlist(related):
     X, Y = related
-    training = TrainingSettings(max_epochs=1, feature_dropout=0.5)
+    training = TrainingSettings(max_epochs=1, feature_dropout=0.5, batch_size=32)
     rows = feature_rows(X).tokens
     sizes = step_sizes(training, TokenDataset(rows, sp.csr_array(Y)))
     assert sizes == StepSizes(32, int(np.ceil(rows.lengths.max() / 2)), 6)
@@ -288,5 +288,6 @@ def test_sizes_of_a_step_follow_from_rows_and_shortlist(related):
 def test_words_that_are_left_out_of_a_sequence_keep_their_place():
     ids = np.tile(np.arange(1, 9), (4, 1))
     dataset = TokenDataset(tokens(sequence_input(ids), ids), sp.csr_array((4, 2)))
-    sizes = step_sizes(TrainingSettings(max_epochs=1, feature_dropout=0.5), dataset)
+    training = TrainingSettings(max_epochs=1, feature_dropout=0.5, batch_size=32)
+    sizes = step_sizes(training, dataset)
     assert sizes.row_length == 8

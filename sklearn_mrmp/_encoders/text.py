@@ -28,7 +28,7 @@ _MOST_BYTES = 2**31
 _LARGEST = float(np.finfo(np.float16).max)
 
 
-class TextEncoder:
+class PretrainedEncoder:
     """A pretrained encoder by its name, or a model and its tokenizer.
 
     Parameters
@@ -75,7 +75,7 @@ class TextEncoder:
         if self._loaded is None:
             if self.name is None:
                 raise ValueError(
-                    "This classifier was fitted with an encoder that was given as a model and a "
+                    "This model was fitted with an encoder that was given as a model and a "
                     "tokenizer, which its file does not hold. Give them again: "
                     "set_params(encoder=(model, tokenizer))."
                 )
@@ -83,7 +83,7 @@ class TextEncoder:
             known = getattr(self, "fingerprint_", None)
             if known is not None and _fingerprint(*loaded) != known:
                 raise ValueError(
-                    f"The encoder {self.name!r} is not the one that this classifier was fitted "
+                    f"The encoder {self.name!r} is not the one that this model was fitted "
                     "with: its weights or its vocabulary differ."
                 )
             self._loaded = loaded
@@ -93,10 +93,10 @@ class TextEncoder:
         """Return this encoder with a user's objects in it, if they are the same encoder's."""
         if self._loaded is not None or encoder is None or isinstance(encoder, (str, Path)):
             return self
-        found = TextEncoder.of(encoder)
+        found = PretrainedEncoder.of(encoder)
         if found.fingerprint_ != self.fingerprint_:
             raise ValueError(
-                "The encoder given as (model, tokenizer) is not the one that this classifier was "
+                "The encoder given as (model, tokenizer) is not the one that this model was "
                 "fitted with: its weights or its vocabulary differ."
             )
         return found
@@ -223,9 +223,9 @@ def _make(params, fitted):
     name, width, mark = params["name"], fitted["width_"], fitted["fingerprint_"]
     require(name is None or isinstance(name, str), "name of an encoder")
     require(is_count(width) and isinstance(mark, str), "an encoder")
-    encoder = TextEncoder(name)
+    encoder = PretrainedEncoder(name)
     encoder.width_, encoder.fingerprint_ = width, mark
     return encoder
 
 
-TextEncoder._model_part = Part(take=_take, make=_make)
+PretrainedEncoder._model_part = Part(take=_take, make=_make)

@@ -60,7 +60,7 @@ class TextInput:
         Tokens of a text that are kept; None keeps as many as the encoder reads at once.
     weighted : bool, default=False
         Has no meaning here: all tokens start alike.
-    encoder : TextEncoder
+    encoder : PretrainedEncoder
         Makes token states.
     device : str, default="cpu"
         Where it computes.

@@ -34,7 +34,7 @@ _decisions.rules.label_sets:LabelSetMarginalRule
 _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
-_encoders.text:TextEncoder
+_encoders.text:PretrainedEncoder
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph

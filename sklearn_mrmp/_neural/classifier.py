@@ -19,7 +19,7 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
-from sklearn_mrmp._encoders.text import TextEncoder
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
@@ -293,7 +293,7 @@ def make_encoder(kind, settings):
     weighted = getattr(settings.network, "architecture", "default") == "default"
     if settings.input.encoder is None:
         return kind(settings.input.max_tokens, weighted=weighted), settings
-    encoder = TextEncoder.of(settings.input.encoder)
+    encoder = PretrainedEncoder.of(settings.input.encoder)
     known = replace(settings.input, encoder=encoder.fingerprint_)
     rows = kind(settings.input.max_tokens, encoder=encoder, device=settings.training.device)
     return rows, replace(settings, input=known)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_mrmp._encoders import text as module
+from sklearn_mrmp._encoders import pieces
 from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from tests.tiny_encoder import tiny_encoder
@@ -82,7 +82,7 @@ def test_batches_hold_each_window_once():
 
 def test_states_beyond_a_limit_are_kept_in_a_file(pair, monkeypatch):
     expected = PretrainedEncoder.of(pair).encode(TEXTS)
-    monkeypatch.setattr(module, "_MOST_BYTES", 10)
+    monkeypatch.setattr(pieces, "_MOST_BYTES", 10)
     found = PretrainedEncoder.of(pair).encode(TEXTS)
     assert isinstance(found.states, np.memmap)
     np.testing.assert_array_equal(found.states, expected.states)

@@ -48,7 +48,12 @@ class MrMPClassifier(BaseNeuralClassifier):
         ``"features"``, with a warning where that looks like token ids.
     max_tokens : int, default=None
         Input: use at most this many tokens of a row: the largest absolute feature values, or the
-        start of a sequence. None uses all.
+        start of a sequence. None uses all; of a text, what `encoder` reads at once.
+    encoder : str, path-like, (model, tokenizer) or TextEncoder, default=None
+        Input: reads raw texts: name or folder of a pretrained encoder that `transformers` (extra
+        ``text``) understands, or both objects. A `TextEncoder` brings its `cache_dir` along and,
+        where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
+        and `verbose` are those of the classifier.
     relations : "chi2", None, LabelGraph, mapping or callable, default="chi2"
         Graph: learned by chi-squared tests on the training labels, none (ablation), given, a
         mapping of relation names to (n_labels, n_labels) adjacencies, or a function of the training
@@ -177,6 +182,7 @@ default="optimal"
 
     See Also
     --------
+    TextEncoder : Token states of texts, kept in a folder between fits.
     TunedDecisionClassifier : The same decisions for any multi-label classifier.
     label_graph : The label graph on its own.
 

@@ -60,7 +60,7 @@ class PretrainedEncoder:
             return cls(None, tuple(encoder))._identified()
         raise TypeError(
             "encoder must be the name or folder of a text encoder that transformers understands, "
-            f"or a pair (model, tokenizer), got {encoder!r:.100}."
+            f"a pair (model, tokenizer), or a TextEncoder, got {encoder!r:.100}."
         )
 
     def _identified(self):

@@ -12,6 +12,7 @@ _OWN = """
 _mrmp:MrMPClassifier
 _targets:TargetEncoding
 _text:TokenSequenceVectorizer
+_text_encoder:TextEncoder
 _tuned_decision:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
 _baselines.hyperboxes:Hyperboxes

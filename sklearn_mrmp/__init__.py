@@ -41,6 +41,7 @@ __all__ = [
     "ModelFileError",
     "MrMPClassifier",
     "SoftVotingMultilabelClassifier",
+    "TextEncoder",
     "ThresholdDisplay",
     "ThresholdResult",
     "TokenSequenceVectorizer",
@@ -60,12 +61,16 @@ __all__ = [
 ]
 
 
-# Classifiers whose imports take long: torch, and scikit-learn's neighbours.
-_IMPORTED_LATE = {"MrMPClassifier": "_mrmp", "MLKNNClassifier": "_baselines.mlknn"}
+# Estimators whose imports take long: torch, and scikit-learn's neighbours.
+_IMPORTED_LATE = {
+    "MrMPClassifier": "_mrmp",
+    "MLKNNClassifier": "_baselines.mlknn",
+    "TextEncoder": "_text_encoder",
+}
 
 
 def __getattr__(name):
-    """Import a classifier that needs much when it is first asked for.
+    """Import an estimator that needs much when it is first asked for.
 
     Data sets, label graphs, decisions and the other baselines then load in a fraction of the time.
     """

@@ -50,7 +50,12 @@ class MrMPClassifier(BaseNeuralClassifier):
         least 384 columns are different from zero in half of the rows, else ``"features"``.
     max_tokens : int, default=None
         Input: use at most this many tokens of a row: the largest absolute feature values, or the
-        start of a sequence. None uses all.
+        start of a sequence. None uses all; of a text, what `encoder` reads at once.
+    encoder : str, path-like, (model, tokenizer) or TextEncoder, default=None
+        Input: reads raw texts: name or folder of a pretrained encoder that `transformers` (extra
+        ``text``) understands, or both objects. A `TextEncoder` brings its `cache_dir` along and,
+        where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
+        and `verbose` are those of the classifier.
     relations : "chi2", None, LabelGraph, mapping or callable, default="chi2"
         Graph: learned by chi-squared tests on the training labels, none (ablation), given, a
         mapping of relation names to (n_labels, n_labels) adjacencies, or a function of the training
@@ -179,6 +184,7 @@ default="optimal"
 
     See Also
     --------
+    TextEncoder : Token states of texts, kept in a folder between fits.
     TunedDecisionClassifier : The same decisions for any multi-label classifier.
     label_graph : The label graph on its own.
 

@@ -19,7 +19,7 @@ SHARED = {
     "feature_dropout": [Interval(Real, 0, 1, closed="left"), AUTO],
     "input_type": [StrOptions({"auto", *INPUT_KINDS})],
     "max_tokens": [COUNT, None],
-    "encoder": [str, os.PathLike, tuple, list, None],
+    "encoder": [str, os.PathLike, tuple, list, HasMethods(["get_params", "transform"]), None],
     "relations": [StrOptions({"chi2"}), None, LabelGraph, Mapping, callable],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "voters": [list, tuple],

@@ -38,8 +38,10 @@ ROOMS = {
     "_base": {"_targets", "_host", "_model_files"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
+    "_text_encoder": {"_encoders", "_input", "_host", "_model_files"},
     "_neural": {
         "_encoders",
+        "_text_encoder",
         "_base",
         "_targets",
         "_ensemble",
@@ -62,7 +64,7 @@ ROOMS = {
 TOP = ("_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
-TORCH = {"nn", "_encoders", "_network", "_checkpoints", "_neural", "_mrmp"}
+TORCH = {"nn", "_encoders", "_text_encoder", "_network", "_checkpoints", "_neural", "_mrmp"}
 TORCH_FILES = {"_host/torch_state.py"}
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_mrmp import MrMPClassifier, load
-from sklearn_mrmp._encoders.text import TextEncoder
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from tests.tiny import tiny
 from tests.tiny_encoder import tiny_encoder
 
@@ -73,13 +73,13 @@ def test_the_network_reads_states_and_the_others_words(fitted):
 
 def test_each_text_is_encoded_once_per_fit(data, encoder, monkeypatch):
     texts, Y = data
-    seen, encode = [], TextEncoder.encode
+    seen, encode = [], PretrainedEncoder.encode
 
     def counted(self, texts, *args):
         seen.extend(texts)
         return encode(self, texts, *args)
 
-    monkeypatch.setattr(TextEncoder, "encode", counted)
+    monkeypatch.setattr(PretrainedEncoder, "encode", counted)
     for options in ({}, {"cv": 2}, {"refit": True}):
         seen.clear()
         tiny(encoder=encoder, max_epochs=1, **options).fit(texts, Y)
@@ -96,7 +96,7 @@ def test_progress_is_shown_when_asked_for(data, folder, capsys):
 
 
 def test_targets_are_checked_before_texts_are_encoded(data, folder, monkeypatch):
-    monkeypatch.setattr(TextEncoder, "encode", None)
+    monkeypatch.setattr(PretrainedEncoder, "encode", None)
     with pytest.raises(ValueError, match="only 0 and 1"):
         tiny(encoder=folder).fit(data[0], 2 * data[1])
 
@@ -120,7 +120,7 @@ def test_model_files_name_the_encoder_and_refuse_another(data, fitted, encoder, 
     loaded = load(tmp_path / "given.mrmp")
     with pytest.raises(ValueError, match=r"set_params\(encoder=\(model, tokenizer\)\)"):
         loaded.predict(texts)
-    with pytest.raises(ValueError, match="is not the one that this classifier was fitted with"):
+    with pytest.raises(ValueError, match="is not the one that this model was fitted with"):
         loaded.set_params(encoder=tiny_encoder(texts, seed=1)).predict(texts)
     np.testing.assert_array_equal(loaded.set_params(encoder=encoder).predict_proba(texts), P)
 

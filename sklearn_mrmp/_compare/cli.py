@@ -7,11 +7,14 @@ import argparse
 import csv
 import math
 import sys
+import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
+from sklearn_mrmp._compare.text_methods import TEXT_METHODS, encoder_wanted
 from sklearn_mrmp._compare.text_parts import TEXT_SETS, load_text_parts
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
@@ -19,6 +22,7 @@ from sklearn_mrmp.datasets import load_mulan
 from sklearn_mrmp.datasets._fetch import data_home_folder
 
 _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
+_DEFAULT_TEXT_METHODS = "tuned-lr,pooled-lr,both-lr,mrmp-text-network,mrmp-text"
 
 
 def main(argv=None):
@@ -56,13 +60,16 @@ def _parser():
         help="compare classifiers on a data set",
         description="Fit classifiers on the training rows of a data set, tune the same decision "
         "rules on the same validation rows, score all test rows, and print and write the table.",
-        epilog="methods:\n"
-        + "\n".join(f"  {name:14} {text}" for name, (_, text) in METHODS.items()),
+        epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     compare.set_defaults(run=_compare)
     _add_compare_arguments(compare)
     return parser
+
+
+def _described(methods):
+    return "\n".join(f"  {name:17} {text}" for name, (_, text) in methods.items())
 
 
 def _add_compare_arguments(parser):
@@ -79,13 +86,22 @@ def _add_compare_arguments(parser):
     parser.add_argument(
         "--methods",
         type=_methods,
-        default=_DEFAULT_METHODS,
-        help=f"methods, separated by commas, or 'all' ({_DEFAULT_METHODS})",
+        help=f"methods, separated by commas, or 'all' ({_DEFAULT_METHODS}; with --encoder "
+        f"{_DEFAULT_TEXT_METHODS})",
+    )
+    parser.add_argument(
+        "--encoder",
+        help="folder or name of a pretrained text encoder, for methods that read texts with one",
+    )
+    parser.add_argument(
+        "--cache-dir",
+        type=user_path,
+        help="folder in which token states are kept and found again (one for this run alone)",
     )
     parser.add_argument(
         "--titles",
         action="store_true",
-        help="words of a text's first line are features once more, for all but mrmp-paper",
+        help="words of a text's first line are features once more, for all that reads tf-idf words",
     )
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
@@ -94,12 +110,19 @@ def _add_compare_arguments(parser):
 
 
 def _methods(text):
-    names = list(METHODS) if text == "all" else [name.strip() for name in text.split(",")]
+    names, known = [name.strip() for name in text.split(",")], [*METHODS, *TEXT_METHODS, "all"]
     for name in names:
-        if name not in METHODS:
-            raise argparse.ArgumentTypeError(
-                f"unknown method {name!r}, not in {', '.join(METHODS)}"
-            )
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"unknown method {name!r}, not in {', '.join(known)}")
+    return names
+
+
+def _chosen(names, encoder):
+    """Names of methods, each once; what is there without an encoder when None is given."""
+    if names is None:
+        names = (_DEFAULT_METHODS if encoder is None else _DEFAULT_TEXT_METHODS).split(",")
+    if "all" in names:
+        names = [*METHODS, *(TEXT_METHODS if encoder is not None else ())]
     return list(dict.fromkeys(names))
 
 
@@ -114,31 +137,54 @@ def _positive(text):
 
 
 def _compare(arguments):
+    methods = _chosen(arguments.methods, arguments.encoder)
+    _check_encoder(arguments, methods)
     name, train, test = _load(arguments.dataset, arguments.data_home)
     is_text = isinstance(train.data, list)
-    if arguments.titles and not is_text:
-        raise ValueError(f"--titles is for texts, and the rows of {name} are features.")
-    texts = {"text": is_text, "titles": arguments.titles}
+    for option in ("titles", "encoder"):
+        if getattr(arguments, option) and not is_text:
+            raise ValueError(f"--{option} is for texts, and the rows of {name} are features.")
+    texts = {"text": is_text, "titles": arguments.titles, "encoder": arguments.encoder}
     _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
     can_draw = _can_draw()
     arguments.out.mkdir(parents=True, exist_ok=True)
     runs = arguments.out / f"{name}.jsonl"
     if arguments.fresh:
         runs.unlink(missing_ok=True)
-    result = compare_classifiers(
-        {method: make_method(method, name, **texts) for method in arguments.methods},
-        train.data,
-        train.target,
-        test.data,
-        test.target,
-        seeds=arguments.seeds,
-        n_jobs=arguments.n_jobs,
-        results_path=runs,
-        verbose=1,
-    )
+    with _cache_folder(arguments) as cache_dir:
+        result = compare_classifiers(
+            {method: make_method(method, name, **texts, cache_dir=cache_dir) for method in methods},
+            train.data,
+            train.target,
+            test.data,
+            test.target,
+            seeds=arguments.seeds,
+            n_jobs=arguments.n_jobs,
+            results_path=runs,
+            verbose=1,
+        )
     _say("\n" + result.to_markdown())
     _write(result, arguments.out, name, can_draw)
     return 1 if result.errors else 0
+
+
+def _check_encoder(arguments, methods):
+    """Refuse methods and options that need an encoder where there is none."""
+    if arguments.encoder is not None:
+        return
+    for method in methods:
+        if method in TEXT_METHODS:
+            raise ValueError(encoder_wanted(method))
+    if arguments.cache_dir is not None:
+        raise ValueError("--cache-dir keeps what --encoder makes of texts: give --encoder, too.")
+
+
+def _cache_folder(arguments):
+    """Context with the folder that all methods share: the user's, or one that is removed."""
+    if arguments.encoder is None or arguments.cache_dir is not None:
+        return nullcontext(arguments.cache_dir)
+    # A map that is still open keeps its file on some systems; the system's cleaning gets it then.
+    return tempfile.TemporaryDirectory(prefix="sklearn_mrmp_", ignore_cleanup_errors=True)
 
 
 def _can_draw():

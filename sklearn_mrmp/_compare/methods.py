@@ -15,6 +15,7 @@ from sklearn_mrmp._baselines.problem_transformation import (
     LabelPowersetClassifier,
     TunedBinaryRelevance,
 )
+from sklearn_mrmp._compare.text_methods import TEXT_METHODS, make_text_method
 from sklearn_mrmp._compare.text_parts import TEXT_SETS
 
 
@@ -102,13 +103,13 @@ METHODS = {
 }
 
 
-def make_method(name, dataset, *, text=False, titles=False):
+def make_method(name, dataset, *, text=False, titles=False, encoder=None, cache_dir=None):
     """Return the classifier of that name for a data set.
 
     Parameters
     ----------
     name : str
-        A key of `METHODS`.
+        A key of `METHODS` or of `TEXT_METHODS`.
     dataset : str
         Name of the data set, for settings that depend on it.
     text : bool, default=False
@@ -116,11 +117,18 @@ def make_method(name, dataset, *, text=False, titles=False):
         ``"mrmp-paper"`` reads them as sequences of tokens, as the paper does.
     titles : bool, default=False
         Whether the words of a text's first line are features once more.
+    encoder : str, default=None
+        Name or folder of a pretrained encoder, for `TEXT_METHODS`.
+    cache_dir : path-like, default=None
+        Where these keep token states.
 
     Returns
     -------
     estimator : classifier or Pipeline
     """
+    if name in TEXT_METHODS:
+        words = _of_words(_tuned_regression(dataset, refit=True), titles)
+        return make_text_method(name, words, encoder, cache_dir)
     if name not in METHODS:
         raise ValueError(f"Unknown method {name!r}; the known ones are {', '.join(METHODS)}.")
     estimator = METHODS[name][0](dataset)
@@ -130,6 +138,11 @@ def make_method(name, dataset, *, text=False, titles=False):
         from sklearn_mrmp import TokenSequenceVectorizer
 
         return make_pipeline(TokenSequenceVectorizer(), estimator)
+    return _of_words(estimator, titles)
+
+
+def _of_words(estimator, titles):
+    """Put tf-idf words before a classifier."""
     words = {"sublinear_tf": True, "min_df": 2}
     if not titles:
         return make_pipeline(TfidfVectorizer(**words), estimator)

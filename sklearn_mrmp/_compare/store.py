@@ -17,6 +17,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import sklearn
+from sklearn.base import clone
 
 from sklearn_mrmp._compare.run import ComparisonRun
 from sklearn_mrmp._host.files import user_path
@@ -33,11 +34,50 @@ def data_fingerprint(protocol):
 def run_key(shared, method, estimator, seed):
     """Fingerprint of one run; an estimator that cannot be pickled goes by what it prints."""
     try:
-        identity = joblib.hash(estimator, hash_name="sha1")
+        identity = joblib.hash(_without_places(estimator), hash_name="sha1")
     except Exception:  # whatever the pickling of somebody's class may raise
         identity = repr(estimator)
     text = "\n".join([shared, method, identity, str(seed)])
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _without_places(estimator):
+    """Return the estimator without folders: an encoder is what is in its folder, wherever that is.
+
+    What is kept in a cache changes no result.
+    """
+    changed = {}
+    for name, value in estimator.get_params(deep=True).items():
+        parameter = name.rpartition("__")[2]
+        if parameter == "cache_dir" and value is not None:
+            changed[name] = None
+        elif parameter == "encoder" and isinstance(value, (str, os.PathLike)):
+            folder = user_path(value)
+            if folder.is_dir():
+                changed[name] = _content(folder)
+    return clone(estimator).set_params(**changed) if changed else estimator
+
+
+def _content(folder):
+    """Fingerprint of the files of a folder."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    stats = [path.stat() for path in paths]
+    return _digest(
+        tuple(
+            (path, path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns)
+            for path, stat in zip(paths, stats, strict=True)
+        )
+    )
+
+
+@cache  # weights are large, and all methods and seeds ask for the same
+def _digest(files):
+    digest = hashlib.sha1(usedforsecurity=False)
+    for path, name, _, _ in files:
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{name} {content}\n".encode())
+    return digest.hexdigest()
 
 
 @cache

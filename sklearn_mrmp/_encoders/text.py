@@ -7,28 +7,27 @@ torch, `transformers` when it is used, and state rows.
 
 import hashlib
 import json
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from sklearn_mrmp._encoders.cache import StateCache
+from sklearn_mrmp._encoders.pieces import Piece, room_for, rows_of, text_key
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
-from sklearn_mrmp._host.torch_state import resolve_device
-from sklearn_mrmp._input.state_rows import StateRows
-from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._model_files.part import Part, is_count, require
 
-# States beyond this many bytes are kept in a file, which the system removes with the last user.
-_MOST_BYTES = 2**31
+# How a tokenizer treats capitals, accents and signs shows in what it makes of these words.
+_PROBE = "Été DON'T"
 # The largest and smallest numbers of half precision.
 _LARGEST = float(np.finfo(np.float16).max)
 
 
-class TextEncoder:
+class PretrainedEncoder:
     """A pretrained encoder by its name, or a model and its tokenizer.
 
     Parameters
@@ -43,7 +42,7 @@ class TextEncoder:
     width_ : int
         Width of its token states.
     fingerprint_ : str
-        SHA-256 of weights and vocabulary.
+        SHA-256 of weights, vocabulary, and how a tokenizer splits words.
     """
 
     def __init__(self, name=None, loaded=None):
@@ -61,7 +60,7 @@ class TextEncoder:
             return cls(None, tuple(encoder))._identified()
         raise TypeError(
             "encoder must be the name or folder of a text encoder that transformers understands, "
-            f"or a pair (model, tokenizer), got {encoder!r:.100}."
+            f"a pair (model, tokenizer), or a TextEncoder, got {encoder!r:.100}."
         )
 
     def _identified(self):
@@ -75,7 +74,7 @@ class TextEncoder:
         if self._loaded is None:
             if self.name is None:
                 raise ValueError(
-                    "This classifier was fitted with an encoder that was given as a model and a "
+                    "This model was fitted with an encoder that was given as a model and a "
                     "tokenizer, which its file does not hold. Give them again: "
                     "set_params(encoder=(model, tokenizer))."
                 )
@@ -83,7 +82,7 @@ class TextEncoder:
             known = getattr(self, "fingerprint_", None)
             if known is not None and _fingerprint(*loaded) != known:
                 raise ValueError(
-                    f"The encoder {self.name!r} is not the one that this classifier was fitted "
+                    f"The encoder {self.name!r} is not the one that this model was fitted "
                     "with: its weights or its vocabulary differ."
                 )
             self._loaded = loaded
@@ -93,10 +92,10 @@ class TextEncoder:
         """Return this encoder with a user's objects in it, if they are the same encoder's."""
         if self._loaded is not None or encoder is None or isinstance(encoder, (str, Path)):
             return self
-        found = TextEncoder.of(encoder)
+        found = PretrainedEncoder.of(encoder)
         if found.fingerprint_ != self.fingerprint_:
             raise ValueError(
-                "The encoder given as (model, tokenizer) is not the one that this classifier was "
+                "The encoder given as (model, tokenizer) is not the one that this model was "
                 "fitted with: its weights or its vocabulary differ."
             )
         return found
@@ -105,8 +104,12 @@ class TextEncoder:
         """Leave out what can be loaded again by its name."""
         return {**self.__dict__, "_loaded": self._loaded if self.name is None else None}
 
-    def encode(self, texts, max_tokens=None, device="cpu", tell=None):
+    def encode(self, texts, max_tokens=None, device="cpu", tell=None, cache_dir=None):
         """Return the token states of texts, in half precision.
+
+        A text that occurs twice is encoded once, and one whose states are kept not at all. The last
+        bit of its states may depend on the texts it was encoded with, since padding changes how
+        sums are rounded: states that were kept are close to new ones, not always equal.
 
         Parameters
         ----------
@@ -118,31 +121,68 @@ class TextEncoder:
         device : str, default="cpu"
             Where to compute; an encoder given as objects stays where it is.
         tell : callable, default=None
-            Hears from time to time which share of the tokens is done.
+            Hears from time to time which share of the texts is done.
+        cache_dir : path-like, default=None
+            Folder in which states are kept and found again; None keeps nothing.
 
         Returns
         -------
         rows : StateRows
         """
+        keys = [text_key(text) for text in texts]
+        limits = _limits(*self.loaded(), max_tokens)
+        cache, pieces = None, []
+        if cache_dir is not None:
+            name = "-".join([self.fingerprint_[:32], *map(str, limits)])
+            cache = StateCache(cache_dir, name, self.width_)
+            pieces = cache.find(keys)
+        found = {key for piece in pieces for key in piece.places}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        tell = _Told(tell, len(found), len(new))
+        if new:
+            pieces.append(self._encoded(new, limits, device, tell))
+            if cache is not None:
+                cache.add(pieces[-1])
+        tell(1.0)
+        return rows_of(pieces, keys, self.width_)
+
+    def _encoded(self, texts, limits, device, tell):
+        """Encode texts, which are given by their keys, into a piece."""
         model, tokenizer = self.loaded()
         if self.name is not None:
             model = model.to(resolve_device(device))
-        windows, rows = token_windows(tokenizer, texts, _window(model, tokenizer), max_tokens)
+        max_tokens, window = limits
+        windows, rows = token_windows(tokenizer, texts.values(), window, max_tokens)
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(lengths)])
-        states = _room_for(int(ends[-1]), self.width_)
+        states = room_for(int(ends[-1]), self.width_)
         n_done = 0
-        with torch.inference_mode(), _evaluating(model):
+        with torch_threads(None), torch.inference_mode(), _evaluating(model):
             for chosen in windows_by_length(lengths):
                 found = _states(model, [windows[i] for i in chosen])
                 for number, vectors in zip(chosen, found, strict=True):
                     states[ends[number] : ends[number + 1]] = vectors[: lengths[number]]
                 n_done += lengths[chosen].sum()
-                if tell is not None:
-                    tell(n_done / max(ends[-1], 1))
+                tell(n_done / max(ends[-1], 1))
         per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(per_text)])
-        return StateRows(TokenRows(starts, np.arange(1, ends[-1] + 1)), states)
+        first = np.cumsum(per_text) - per_text
+        places = zip(first.tolist(), per_text.tolist(), strict=True)
+        return Piece(states, dict(zip(texts, places, strict=True)))
+
+
+class _Told:
+    """Tells a listener, if there is one, which share of all texts is done; some are from before."""
+
+    def __init__(self, tell, n_found, n_new):
+        self.tell = tell
+        self.n_found = n_found
+        self.n_new = n_new
+
+    def __call__(self, share):
+        """Hear which share of the new texts is done."""
+        if self.tell is not None:
+            n_texts = max(self.n_found + self.n_new, 1)
+            self.tell((self.n_found + share * self.n_new) / n_texts)
 
 
 def _load(name):
@@ -162,11 +202,14 @@ def _load(name):
             transformers.logging.enable_progress_bar()
 
 
-def _window(model, tokenizer):
-    """Tokens that the encoder reads at once."""
+def _limits(model, tokenizer, max_tokens):
+    """Tokens of a text that are kept, and tokens that the encoder reads at once."""
     limits = [getattr(tokenizer, "model_max_length", None)]
     limits.append(getattr(model.config, "max_position_embeddings", None))
-    return min(int(limit) for limit in limits if limit)
+    window = min(int(limit) for limit in limits if limit)
+    if max_tokens is None or not getattr(tokenizer, "is_fast", False):
+        max_tokens = min(window, max_tokens or window)
+    return int(max_tokens), window
 
 
 def _fingerprint(model, tokenizer):
@@ -175,16 +218,9 @@ def _fingerprint(model, tokenizer):
         digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
         digest.update(weight.detach().cpu().contiguous().view(torch.uint8).numpy().data)
     digest.update(json.dumps(sorted(tokenizer.get_vocab().items())).encode())
+    windows, _ = token_windows(tokenizer, [_PROBE], window=16)
+    digest.update(json.dumps(windows).encode())
     return digest.hexdigest()
-
-
-def _room_for(n_tokens, width):
-    """Return an array to be filled, in memory or, if it is large, in a file without a name."""
-    shape = (max(n_tokens, 1), width)
-    if 2 * shape[0] * width <= _MOST_BYTES:
-        return np.zeros(shape, dtype=np.float16)
-    with tempfile.TemporaryFile() as file:  # the map keeps it until it is let go
-        return np.memmap(file, dtype=np.float16, mode="w+", shape=shape)
 
 
 def _states(model, windows):
@@ -223,9 +259,9 @@ def _make(params, fitted):
     name, width, mark = params["name"], fitted["width_"], fitted["fingerprint_"]
     require(name is None or isinstance(name, str), "name of an encoder")
     require(is_count(width) and isinstance(mark, str), "an encoder")
-    encoder = TextEncoder(name)
+    encoder = PretrainedEncoder(name)
     encoder.width_, encoder.fingerprint_ = width, mark
     return encoder
 
 
-TextEncoder._model_part = Part(take=_take, make=_make)
+PretrainedEncoder._model_part = Part(take=_take, make=_make)

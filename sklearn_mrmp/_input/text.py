@@ -60,10 +60,12 @@ class TextInput:
         Tokens of a text that are kept; None keeps as many as the encoder reads at once.
     weighted : bool, default=False
         Has no meaning here: all tokens start alike.
-    encoder : TextEncoder
+    encoder : PretrainedEncoder
         Makes token states.
     device : str, default="cpu"
         Where it computes.
+    cache_dir : path-like, default=None
+        Where it keeps states.
 
     Attributes
     ----------
@@ -77,15 +79,16 @@ class TextInput:
     # Rows are no matrix: they are checked here, and not by `validate_data`.
     checks: ClassVar = None
 
-    def __init__(self, max_tokens=None, weighted=False, encoder=None, device="cpu"):
+    def __init__(self, max_tokens=None, weighted=False, encoder=None, device="cpu", cache_dir=None):
         self.max_tokens = max_tokens
         self.weighted = weighted
         self.encoder = encoder
         self.device = device
+        self.cache_dir = cache_dir
 
     def fresh(self):
         """Return the same without what it has learned."""
-        return TextInput(self.max_tokens, self.weighted, self.encoder, self.device)
+        return TextInput(self.max_tokens, self.weighted, self.encoder, self.device, self.cache_dir)
 
     @staticmethod
     def recognises(X):
@@ -111,22 +114,12 @@ class TextInput:
         -------
         rows : TextRows
         """
-        values = _column(X)
-        if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
-            raise ValueError(
-                "Texts must be a list, a vector or a single column of str, got "
-                f"{type(X).__name__} of shape {np.shape(values)}."
-            )
-        values = list(values)
-        if not values:
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        wrong = next((i for i, value in enumerate(values) if not isinstance(value, str)), None)
-        if wrong is not None:
-            raise ValueError(f"Row {wrong} is no text but {values[wrong]!r:.50}.")
+        values = as_texts(X)
         texts = np.empty(len(values), dtype=object)
         texts[:] = values
-        tell = None if report is None else _Progress(report, len(values))
-        return TextRows(texts, self.encoder.encode(values, self.max_tokens, self.device, tell))
+        tell = None if report is None else Progress(report, len(values))
+        states = self.encoder.encode(values, self.max_tokens, self.device, tell, self.cache_dir)
+        return TextRows(texts, states)
 
     @staticmethod
     def canonical(X):
@@ -160,7 +153,7 @@ class TextInput:
         return {"kind": "states", "width": self.encoder.width_}
 
 
-class _Progress:
+class Progress:
     """Says at every tenth of the work how far it has come."""
 
     def __init__(self, report, n_texts):
@@ -174,6 +167,29 @@ class _Progress:
         if tenth > self.told:
             self.told = tenth
             self.report.say(f"texts: {10 * tenth} % of {self.n_texts} encoded")
+
+
+def as_texts(X):
+    """Return the caller's texts as a list, or raise ValueError.
+
+    Examples
+    --------
+    >>> as_texts(np.array([["one"], ["two"]], dtype=object))
+    ['one', 'two']
+    """
+    values = _column(X)
+    if isinstance(values, (str, bytes)) or getattr(values, "ndim", 1) != 1:
+        raise ValueError(
+            "Texts must be a list, a vector or a single column of str, got "
+            f"{type(X).__name__} of shape {np.shape(values)}."
+        )
+    values = list(values)
+    if not values:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    wrong = next((i for i, value in enumerate(values) if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ValueError(f"Row {wrong} is no text but {values[wrong]!r:.50}.")
+    return values
 
 
 def _column(X):
@@ -192,4 +208,6 @@ def _complete(encoder):
     require(len(words) == encoder.n_tokens_, "words and their number")
 
 
-TextInput._model_part = Part({"words_": "any", "n_tokens_": "int"}, complete=_complete)
+TextInput._model_part = Part(
+    {"words_": "any", "n_tokens_": "int"}, local=("cache_dir",), complete=_complete
+)

@@ -12,6 +12,7 @@ _OWN = """
 _mrmp:MrMPClassifier
 _targets:TargetEncoding
 _text:TokenSequenceVectorizer
+_text_encoder:TextEncoder
 _tuned_decision:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
 _baselines.hyperboxes:Hyperboxes
@@ -34,7 +35,7 @@ _decisions.rules.label_sets:LabelSetMarginalRule
 _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
-_encoders.text:TextEncoder
+_encoders.text:PretrainedEncoder
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph

@@ -19,7 +19,7 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
-from sklearn_mrmp._encoders.text import TextEncoder
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
@@ -34,6 +34,7 @@ from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
+from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
@@ -226,7 +227,8 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _check_rows(self, X):
         encoder = self._ensemble.encoder
         if encoder.name == "text":  # a loaded classifier may need an encoder that files do not hold
-            encoder.encoder = encoder.encoder.given(self.get_params(deep=False).get("encoder"))
+            source, _, _ = taken_apart(self.get_params(deep=False).get("encoder"))
+            encoder.encoder = encoder.encoder.given(source)
         return self._checked(encoder, X)
 
     def _encoded(self, X):
@@ -294,9 +296,13 @@ def make_encoder(kind, settings):
     weighted = getattr(settings.network, "architecture", "default") == "default"
     if settings.input.encoder is None:
         return kind(settings.input.max_tokens, weighted=weighted), settings
-    encoder = TextEncoder.of(settings.input.encoder)
-    known = replace(settings.input, encoder=encoder.fingerprint_)
-    rows = kind(settings.input.max_tokens, encoder=encoder, device=settings.training.device)
+    source, max_tokens, cache_dir = taken_apart(settings.input.encoder)
+    if settings.input.max_tokens is not None:
+        max_tokens = settings.input.max_tokens
+    encoder = PretrainedEncoder.of(source)
+    known = replace(settings.input, encoder=encoder.fingerprint_, max_tokens=max_tokens)
+    device = settings.training.device
+    rows = kind(max_tokens, encoder=encoder, device=device, cache_dir=cache_dir)
     return rows, replace(settings, input=known)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_mrmp._encoders import text as module
-from sklearn_mrmp._encoders.text import TextEncoder
+from sklearn_mrmp._encoders import pieces
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from tests.tiny_encoder import tiny_encoder
 
@@ -43,7 +43,7 @@ def rows_of(states):
 
 
 def test_states_are_those_of_each_text_alone(pair):
-    states = TextEncoder.of(pair).encode(TEXTS)
+    states = PretrainedEncoder.of(pair).encode(TEXTS)
     assert states.states.dtype == np.float16
     assert states.shape == (4, 16)
     for text, row in zip(TEXTS, rows_of(states), strict=True):
@@ -51,15 +51,15 @@ def test_states_are_those_of_each_text_alone(pair):
 
 
 def test_batches_change_nothing_but_the_last_digits(pair, monkeypatch):
-    expected = TextEncoder.of(pair).encode(TEXTS)
+    expected = PretrainedEncoder.of(pair).encode(TEXTS)
     monkeypatch.setattr("sklearn_mrmp._encoders.windows._BATCH_WINDOWS", 1)
-    found = TextEncoder.of(pair).encode(TEXTS)
+    found = PretrainedEncoder.of(pair).encode(TEXTS)
     np.testing.assert_allclose(found.states, expected.states, atol=2e-3)
 
 
 @pytest.mark.parametrize("max_tokens", [None, 3, 12, 15, 100])
 def test_long_texts_are_read_in_windows_up_to_max_tokens(pair, max_tokens):
-    lengths = TextEncoder.of(pair).encode(TEXTS, max_tokens).lengths
+    lengths = PretrainedEncoder.of(pair).encode(TEXTS, max_tokens).lengths
     # Twelve words of 14 fill more than one window of 12 tokens, two of which are special.
     whole = [3, 5, 2, 14 + 2 * 2]
     expected = [min(n, 12 if max_tokens is None else max_tokens) for n in whole]
@@ -81,9 +81,9 @@ def test_batches_hold_each_window_once():
 
 
 def test_states_beyond_a_limit_are_kept_in_a_file(pair, monkeypatch):
-    expected = TextEncoder.of(pair).encode(TEXTS)
-    monkeypatch.setattr(module, "_MOST_BYTES", 10)
-    found = TextEncoder.of(pair).encode(TEXTS)
+    expected = PretrainedEncoder.of(pair).encode(TEXTS)
+    monkeypatch.setattr(pieces, "_MOST_BYTES", 10)
+    found = PretrainedEncoder.of(pair).encode(TEXTS)
     assert isinstance(found.states, np.memmap)
     np.testing.assert_array_equal(found.states, expected.states)
 
@@ -92,55 +92,55 @@ def test_the_users_model_is_as_before(pair):
     model, _ = pair
     model.train()
     before = torch.get_rng_state()
-    TextEncoder.of(pair).encode(TEXTS)
+    PretrainedEncoder.of(pair).encode(TEXTS)
     assert model.training
     assert torch.equal(torch.get_rng_state(), before)
     model.eval()
 
 
 def test_a_folder_and_the_objects_from_it_are_the_same_encoder(pair, folder):
-    by_name, given = TextEncoder.of(str(folder)), TextEncoder.of(pair)
+    by_name, given = PretrainedEncoder.of(str(folder)), PretrainedEncoder.of(pair)
     assert by_name.fingerprint_ == given.fingerprint_
-    assert TextEncoder.of(folder).width_ == 16
+    assert PretrainedEncoder.of(folder).width_ == 16
     np.testing.assert_array_equal(by_name.encode(TEXTS).states, given.encode(TEXTS).states)
 
 
 def test_other_weights_or_words_are_another_encoder(pair):
-    mark = TextEncoder.of(pair).fingerprint_
-    assert TextEncoder.of(tiny_encoder(TEXTS, seed=1)).fingerprint_ != mark
-    assert TextEncoder.of((pair[0], tiny_encoder(["sea"])[1])).fingerprint_ != mark
+    mark = PretrainedEncoder.of(pair).fingerprint_
+    assert PretrainedEncoder.of(tiny_encoder(TEXTS, seed=1)).fingerprint_ != mark
+    assert PretrainedEncoder.of((pair[0], tiny_encoder(["sea"])[1])).fingerprint_ != mark
 
 
 def test_pickles_hold_no_weights_that_can_be_loaded_by_name(pair, folder):
-    by_name = TextEncoder.of(str(folder))
+    by_name = PretrainedEncoder.of(str(folder))
     assert len(pickle.dumps(by_name)) < 1_000
     again = pickle.loads(pickle.dumps(by_name))
     np.testing.assert_array_equal(again.encode(TEXTS).states, by_name.encode(TEXTS).states)
-    given = pickle.loads(pickle.dumps(TextEncoder.of(pair)))
+    given = pickle.loads(pickle.dumps(PretrainedEncoder.of(pair)))
     np.testing.assert_array_equal(given.encode(TEXTS).states, by_name.encode(TEXTS).states)
 
 
 def test_an_encoder_that_has_changed_under_its_name_is_refused(folder, tmp_path):
-    known = pickle.loads(pickle.dumps(TextEncoder.of(str(folder))))
+    known = pickle.loads(pickle.dumps(PretrainedEncoder.of(str(folder))))
     for part in tiny_encoder(TEXTS, seed=1):
         part.save_pretrained(tmp_path)
     known.name = str(tmp_path)
-    with pytest.raises(ValueError, match="is not the one that this classifier was fitted with"):
+    with pytest.raises(ValueError, match="is not the one that this model was fitted with"):
         known.encode(TEXTS)
 
 
 def test_what_cannot_be_loaded_is_explained(tmp_path):
     with pytest.raises(OSError, match=r"could not be loaded. Check its name; without a network"):
-        TextEncoder.of(str(tmp_path))
+        PretrainedEncoder.of(str(tmp_path))
 
 
 def test_a_missing_package_is_named_with_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(ImportError, match=r"sklearn-mrmp\[text\]"):
-        TextEncoder.of(str(folder))
+        PretrainedEncoder.of(str(folder))
 
 
 @pytest.mark.parametrize("wrong", [3, ("a", "b"), (1, 2, 3)])
 def test_other_things_are_refused(wrong):
     with pytest.raises(TypeError, match="encoder must be the name or folder"):
-        TextEncoder.of(wrong)
+        PretrainedEncoder.of(wrong)

@@ -79,7 +79,7 @@ class TextEncoder:
                     "tokenizer, which its file does not hold. Give them again: "
                     "set_params(encoder=(model, tokenizer))."
                 )
-            loaded = _load(self.name)
+            loaded = load_parts(self.name, "AutoModel", "AutoTokenizer")
             known = getattr(self, "fingerprint_", None)
             if known is not None and _fingerprint(*loaded) != known:
                 raise ValueError(
@@ -127,7 +127,7 @@ class TextEncoder:
         model, tokenizer = self.loaded()
         if self.name is not None:
             model = model.to(resolve_device(device))
-        windows, rows = token_windows(tokenizer, texts, _window(model, tokenizer), max_tokens)
+        windows, rows = token_windows(tokenizer, texts, reading_window(model, tokenizer), max_tokens)
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(lengths)])
         states = _room_for(int(ends[-1]), self.width_)
@@ -145,13 +145,13 @@ class TextEncoder:
         return StateRows(TokenRows(starts, np.arange(1, ends[-1] + 1)), states)
 
 
-def _load(name):
+def load_parts(name, *kinds):
+    """Load parts of an encoder by the names of their classes in `transformers`."""
     transformers = import_optional("transformers", "text")
     before = transformers.logging.is_progress_bar_enabled()
     transformers.logging.disable_progress_bar()
     try:
-        model = transformers.AutoModel.from_pretrained(name)
-        return model, transformers.AutoTokenizer.from_pretrained(name)
+        return tuple(getattr(transformers, kind).from_pretrained(name) for kind in kinds)
     except (OSError, ValueError) as error:
         raise OSError(
             f"The encoder {name!r} could not be loaded. Check its name; without a network give a "
@@ -162,7 +162,7 @@ def _load(name):
             transformers.logging.enable_progress_bar()
 
 
-def _window(model, tokenizer):
+def reading_window(model, tokenizer):
     """Tokens that the encoder reads at once."""
     limits = [getattr(tokenizer, "model_max_length", None)]
     limits.append(getattr(model.config, "max_position_embeddings", None))

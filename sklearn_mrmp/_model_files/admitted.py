@@ -35,6 +35,7 @@ _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
 _encoders.text:TextEncoder
+_encoders.tunable:TunableEncoder
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph
@@ -43,6 +44,7 @@ _input.presentation:LinearFeatures
 _input.sequence:SequenceInput
 _input.states:StateInput
 _input.text:TextInput
+_input.tuned_text:TunedTextInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter

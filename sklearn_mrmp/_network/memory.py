@@ -68,10 +68,16 @@ class TrainingNeeds:
         with torch.device("meta"):  # shapes without memory
             outline = architecture.module(**architecture.module_arguments(recipe.network, data))
         n_parameters = sum(weight.numel() for weight in outline.parameters())
+        n_kept = architecture.activation_numbers(recipe.network, sizes)
+        n_kept += sum(
+            part.activation_numbers(sizes.batch_size, sizes.row_length)
+            for part in outline.modules()
+            if hasattr(part, "activation_numbers")
+        )
         n_labels_dense = min(len(dataset) * n_labels, DENSE_ENTRIES)
         return cls(
             parameter_bytes=_COPIES * _FLOAT * n_parameters,
-            activation_bytes=_FLOAT * architecture.activation_numbers(recipe.network, sizes),
+            activation_bytes=_FLOAT * n_kept,
             label_bytes=_LABEL_COPIES * n_labels_dense,
             n_samples=len(dataset),
             n_labels=n_labels,

@@ -43,6 +43,8 @@ _OF_STATES = {
     "feature_dropout": 0.1,
     "max_epochs": 8,
 }
+# Where the encoder learns as well, a few passes suffice, and what is left out would be a word.
+_OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
 
@@ -78,6 +80,8 @@ class MrMPArchitecture(Architecture):
     def automatic(self, params, input_type):
         """Sizes and rates by the kind of input; heads that divide the width."""
         values = dict(_OF_STATES if input_type in ("states", "text") else _OF_TOKENS)
+        if input_type == "text" and params.get("encoder_lr", 0) > 0:
+            values = dict(_OF_TUNED)
         width = params.get("d_model", "auto")
         if width != "auto":
             heads = range(1, values["n_heads"] + 1)

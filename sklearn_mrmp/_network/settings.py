@@ -31,6 +31,7 @@ class TrainingSettings(Settings):
     max_epochs: int | str = "auto"
     batch_size: int = 32
     lr: float | str = "auto"
+    encoder_lr: float = 0.0
     weight_decay: float = 0.0
     lr_schedule: str = "onecycle"
     early_stopping: bool | int | str = "auto"
@@ -60,6 +61,11 @@ class TrainingSettings(Settings):
             mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
             rate = float(min(max(1.0 - _AUTO_TOKENS_LEFT / mean_length, lowest), highest))
         return replace(self, max_epochs=n_epochs, feature_dropout=rate, lr=lr)
+
+    @property
+    def rates(self):
+        """Learning rates of the groups of weights: the encoder's, if it learns, and of the rest."""
+        return [self.encoder_lr, self.lr] if self.encoder_lr else [self.lr]
 
     @property
     def patience(self):

@@ -20,12 +20,14 @@ from sklearn_mrmp._base import (
     fitted_or_not,
 )
 from sklearn_mrmp._encoders.text import TextEncoder
+from sklearn_mrmp._encoders.tunable import TunableEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind
 from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._input.tuned_text import TunedTextInput
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
@@ -35,6 +37,11 @@ from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
+
+_NOTHING_TO_TUNE = (
+    "encoder_lr={} fine-tunes a text encoder, but there is none, and X was read as {}. Pass texts "
+    "and encoder=..., or leave encoder_lr at 0."
+)
 
 
 class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
@@ -291,9 +298,15 @@ def make_encoder(kind, settings):
     """
     # The paper's attention knows nothing of how rare a word is.
     weighted = getattr(settings.network, "architecture", "default") == "default"
+    rate = settings.training.encoder_lr
     if settings.input.encoder is None:
+        if rate > 0:
+            raise ValueError(_NOTHING_TO_TUNE.format(rate, kind.name))
         return kind(settings.input.max_tokens, weighted=weighted), settings
-    encoder = TextEncoder.of(settings.input.encoder)
+    if rate > 0:
+        kind, encoder = TunedTextInput, TunableEncoder.of(settings.input.encoder)
+    else:
+        encoder = TextEncoder.of(settings.input.encoder)
     known = replace(settings.input, encoder=encoder.fingerprint_)
     rows = kind(settings.input.max_tokens, encoder=encoder, device=settings.training.device)
     return rows, replace(settings, input=known)

@@ -38,7 +38,7 @@ class MrMPClassifier(BaseNeuralClassifier):
     feature_dropout : float or "auto", default="auto"
         Network: probability of leaving an input token out, drawn anew every time a row is seen; in
         a sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
-        length, within 0.1 and 0.5; of token states it is 0.1.
+        length, within 0.1 and 0.5; of token states it is 0.1, and with `encoder_lr` 0.
     architecture : {"default", "paper"}, default="default"
         Network: ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "sequence"}, default="auto"
@@ -48,7 +48,15 @@ class MrMPClassifier(BaseNeuralClassifier):
         ``"features"``, with a warning where that looks like token ids.
     max_tokens : int, default=None
         Input: use at most this many tokens of a row: the largest absolute feature values, or the
-        start of a sequence. None uses all.
+        start of a sequence. None uses all; of a text, as many as its encoder reads at once.
+    encoder : str, path-like or (model, tokenizer), default=None
+        Input: pretrained encoder of texts: a name or folder that `transformers` understands, or
+        both objects. `X` is then a list, a vector or a single column of str.
+    encoder_lr : float, default=0.0
+        Input: learning rate of the encoder. 0 leaves it as it is; above 0 it is fine-tuned together
+        with the network, whose own rate is `lr`, and 2e-5 is a common value. A GPU is recommended.
+        Every training starts from the pretrained weights, and objects that were given stay as they
+        are.
     relations : "chi2", None, LabelGraph, mapping or callable, default="chi2"
         Graph: learned by chi-squared tests on the training labels, none (ablation), given, a
         mapping of relation names to (n_labels, n_labels) adjacencies, or a function of the training
@@ -77,7 +85,7 @@ class MrMPClassifier(BaseNeuralClassifier):
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs : int or "auto", default="auto"
         Training: passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and
-        30 passes, and 8 passes over token states.
+        30 passes, and 8 passes over token states, or 3 with `encoder_lr`.
     batch_size : int, default=32
         Training: rows per step.
     lr : float or "auto", default="auto"

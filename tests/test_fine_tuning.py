@@ -1,6 +1,5 @@
 """`MrMPClassifier(encoder=..., encoder_lr=...)`: the encoder learns with the network."""
 
-import json
 import pickle
 
 import numpy as np
@@ -148,8 +147,8 @@ def test_fitted_attributes_and_voters_are_there(data, fitted):
 
 
 def test_other_estimators_read_words(data, encoder):
-    from sklearn.naive_bayes import MultinomialNB
     from sklearn.multioutput import MultiOutputClassifier
+    from sklearn.naive_bayes import MultinomialNB
 
     voters = ["network", ("bayes", MultiOutputClassifier(MultinomialNB()))]
     clf = tuned(encoder, voters=voters, max_epochs=1).fit(*data)
@@ -158,9 +157,11 @@ def test_other_estimators_read_words(data, encoder):
 
 def test_fits_are_the_same_with_the_same_seed(data, encoder, folder):
     texts, Y = data
-    one, two, three = (tuned(e, feature_dropout=0.2).fit(texts, Y) for e in (folder, folder, encoder))
-    np.testing.assert_array_equal(one.predict_proba(texts), two.predict_proba(texts))
-    np.testing.assert_array_equal(one.predict_proba(texts), three.predict_proba(texts))
+    sources = (folder, folder, encoder)
+    fits = [tuned(source, feature_dropout=0.2).fit(texts, Y) for source in sources]
+    expected, *others = [clf.predict_proba(texts) for clf in fits]
+    for found in others:
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("max_tokens", [None, 5, 100])
@@ -174,6 +175,22 @@ def test_a_text_does_not_depend_on_the_others(data, encoder, max_tokens):
     np.testing.assert_allclose(halves, P, rtol=1e-4, atol=1e-6)
 
 
+def test_threads_change_nothing(data, fitted, monkeypatch):
+    texts = data[0] * 5
+    expected = fitted.predict_proba(texts)
+    monkeypatch.setattr("sklearn_mrmp._network.batches._ON_CPU", (2**9, 2**9))
+    several = fitted.set_params(n_threads=4).predict_proba(texts)
+    fitted.set_params(n_threads=1)
+    np.testing.assert_allclose(several, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_memory_that_is_not_there_is_the_encoders(data, monkeypatch):
+    encoder = tiny_encoder(data[0], width=512)
+    monkeypatch.setattr("sklearn_mrmp._network.memory.available_bytes", lambda device: 2**10)
+    with pytest.raises(MemoryError, match="a smaller encoder, or leave encoder_lr at 0"):
+        tuned(encoder, batch_size=1).fit(*data)
+
+
 def test_texts_without_tokens_of_their_own_are_texts(data, fitted):
     assert np.isfinite(fitted.predict_proba(["", "!?", "never seen"])).all()
 
@@ -183,13 +200,16 @@ def test_pickles_predict_the_same_and_go_without_the_pretrained_weights(data, fi
     stored = pickle.dumps(fitted)
     again = pickle.loads(stored)
     np.testing.assert_array_equal(again.predict_proba(texts), fitted.predict_proba(texts))
-    assert again.net_.module__embedding["source"]._pretrained._loaded is None
+    source = again._ensemble.encoder.encoder
+    assert source._pretrained._loaded is None
+    assert again.net_.module__embedding == {"kind": "transformer", "source": source}
+    assert again.net_.module__embedding["source"]._pretrained is None
 
 
 def test_model_files_hold_the_weights_and_ask_for_the_same_tokenizer(
-    data, fitted, encoder, tmp_path, monkeypatch
+    data, fitted, tmp_path, monkeypatch
 ):
-    texts, Y = data
+    texts, _ = data
     fitted.save(tmp_path / "by_name.mrmp")
     P = fitted.predict_proba(texts)
     with monkeypatch.context() as patch:  # the weights are those of the file
@@ -234,7 +254,7 @@ def test_a_fit_that_was_broken_off_ends_like_one_that_was_not(data, folder, tmp_
     for name, weight in transformer(expected).state_dict().items():
         assert torch.equal(weight, transformer(resumed).state_dict()[name]), name
     np.testing.assert_array_equal(resumed.predict_proba(texts), expected.predict_proba(texts))
-    with pytest.raises(ValueError, match="encoder_lr was 0.001, is 0.002"):
+    with pytest.raises(ValueError, match=r"encoder_lr was 0\.001, is 0\.002"):
         tuned(folder, **options | {"encoder_lr": 0.002}).fit(texts, Y)
     with pytest.raises(ValueError, match="encoder was"):
         tuned(tiny_encoder(texts, seed=1), **options).fit(texts, Y)

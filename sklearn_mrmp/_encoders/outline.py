@@ -1,4 +1,4 @@
-"""Transformers as plain values: what a model file has to say to make one again, without its weights.
+"""Transformers as plain values: what a model file says so that one can be made for its weights.
 
 An outline is the transformer's configuration, cut down to what shapes the network. It is made into
 a transformer by code of `transformers` alone, of the types listed here, and only if all of it is
@@ -120,9 +120,7 @@ def transformer_of(outline):
             f"{transformers.__version__} does not have"
         )
     config = transformers.AutoConfig.for_model(kind, **settings)
-    model = transformers.AutoModel.from_config(
-        config, attn_implementation=attention, **TYPES[kind]
-    )
+    model = transformers.AutoModel.from_config(config, attn_implementation=attention, **TYPES[kind])
     if sum(buffer.numel() for buffer in model.buffers()) > _MOST_COMPUTED:
         raise ValueError("an encoder that computes more of its settings than it has learned")
     return model

@@ -127,7 +127,8 @@ class TextEncoder:
         model, tokenizer = self.loaded()
         if self.name is not None:
             model = model.to(resolve_device(device))
-        windows, rows = token_windows(tokenizer, texts, reading_window(model, tokenizer), max_tokens)
+        window = reading_window(model, tokenizer)
+        windows, rows = token_windows(tokenizer, texts, window, max_tokens)
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(lengths)])
         states = _room_for(int(ends[-1]), self.width_)

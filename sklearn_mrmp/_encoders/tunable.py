@@ -1,4 +1,4 @@
-"""A pretrained text encoder that learns with the network: its tokens, and copies of its transformer.
+"""A pretrained text encoder that learns with the network: its tokens, and its transformer.
 
 The network holds the transformer, whose weights are then its own; what is kept here is where they
 start, how texts become token ids, and how to make the transformer again for a model file's weights.
@@ -155,6 +155,10 @@ class TunableEncoder:
         found = copy.copy(self)
         found._tokenizer = self._checked(TextEncoder.of(encoder).loaded()[1])
         return found
+
+    def without_start(self):
+        """Return the same for a network that has been trained, which has weights of its own."""
+        return TunableEncoder(**{name: getattr(self, name) for name in _SAID})
 
     def make(self):
         """Make a transformer for one network: as it was pretrained, or for the weights of a file.

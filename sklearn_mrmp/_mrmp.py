@@ -38,7 +38,7 @@ class MrMPClassifier(BaseNeuralClassifier):
     feature_dropout : float or "auto", default="auto"
         Network: probability of leaving an input token out, drawn anew every time a row is seen; in
         a sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
-        length, within 0.1 and 0.5; of token states it is 0.1.
+        length, within 0.1 and 0.5; of token states it is 0.1, and with `encoder_lr` 0.
     architecture : {"default", "paper"}, default="default"
         Network: ``"paper"`` is the paper's network to the letter; see Notes for what differs.
     input_type : {"auto", "features", "vectors", "sequence", "states", "text"}, default="auto"
@@ -56,6 +56,11 @@ class MrMPClassifier(BaseNeuralClassifier):
         ``text``) understands, or both objects. A `TextEncoder` brings its `cache_dir` along and,
         where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
         and `verbose` are those of the classifier.
+    encoder_lr : float, default=0.0
+        Input: learning rate of the encoder. 0 leaves it as it is; above 0 it is fine-tuned together
+        with the network, whose own rate is `lr`, and 2e-5 is a common value. A GPU is recommended.
+        Every training starts from the pretrained weights, and objects that were given stay as they
+        are.
     relations : "chi2", None, LabelGraph, mapping or callable, default="chi2"
         Graph: learned by chi-squared tests on the training labels, none (ablation), given, a
         mapping of relation names to (n_labels, n_labels) adjacencies, or a function of the training
@@ -84,7 +89,7 @@ class MrMPClassifier(BaseNeuralClassifier):
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs : int or "auto", default="auto"
         Training: passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and
-        30 passes, and 8 passes over token states.
+        30 passes, and 8 passes over token states, or 3 with `encoder_lr`.
     batch_size : int or "auto", default="auto"
         Training: rows per step; ``"auto"`` is 32, of vectors 128.
     lr : float or "auto", default="auto"
@@ -265,6 +270,7 @@ default="optimal"
         input_type="auto",
         max_tokens=None,
         encoder=None,
+        encoder_lr=0.0,
         relations="chi2",
         alpha=0.05,
         composition="sum",
@@ -304,6 +310,7 @@ default="optimal"
         self.input_type = input_type
         self.max_tokens = max_tokens
         self.encoder = encoder
+        self.encoder_lr = encoder_lr
         self.relations = relations
         self.alpha = alpha
         self.composition = composition

@@ -20,6 +20,7 @@ SHARED = {
     "input_type": [StrOptions({"auto", *INPUT_KINDS})],
     "max_tokens": [COUNT, None],
     "encoder": [str, os.PathLike, tuple, list, HasMethods(["get_params", "transform"]), None],
+    "encoder_lr": [Interval(Real, 0, None, closed="left")],
     "relations": [StrOptions({"chi2"}), None, LabelGraph, Mapping, callable],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "voters": [list, tuple],

@@ -739,8 +739,9 @@ def defaults_of(function):
 
 
 class TestParameters:
-    def test_there_are_at_most_38(self):
-        assert len(defaults_of(MrMPClassifier)) <= 38
+    def test_there_are_at_most_39(self):
+        # 38 was the limit before encoder_lr, which the contract names beside them.
+        assert len(defaults_of(MrMPClassifier)) <= 39
 
     def test_each_belongs_to_exactly_one_group_of_settings(self):
         grouped = [field.name for group in SETTINGS for field in fields(group)]

@@ -78,7 +78,7 @@ class PretrainedEncoder:
                     "tokenizer, which its file does not hold. Give them again: "
                     "set_params(encoder=(model, tokenizer))."
                 )
-            loaded = _load(self.name)
+            loaded = load_parts(self.name, "AutoModel", "AutoTokenizer")
             known = getattr(self, "fingerprint_", None)
             if known is not None and _fingerprint(*loaded) != known:
                 raise ValueError(
@@ -185,13 +185,13 @@ class _Told:
             self.tell((self.n_found + share * self.n_new) / n_texts)
 
 
-def _load(name):
+def load_parts(name, *kinds):
+    """Load parts of an encoder by the names of their classes in `transformers`."""
     transformers = import_optional("transformers", "text")
     before = transformers.logging.is_progress_bar_enabled()
     transformers.logging.disable_progress_bar()
     try:
-        model = transformers.AutoModel.from_pretrained(name)
-        return model, transformers.AutoTokenizer.from_pretrained(name)
+        return tuple(getattr(transformers, kind).from_pretrained(name) for kind in kinds)
     except (OSError, ValueError) as error:
         raise OSError(
             f"The encoder {name!r} could not be loaded. Check its name; without a network give a "
@@ -202,11 +202,16 @@ def _load(name):
             transformers.logging.enable_progress_bar()
 
 
-def _limits(model, tokenizer, max_tokens):
-    """Tokens of a text that are kept, and tokens that the encoder reads at once."""
+def reading_window(model, tokenizer):
+    """Tokens that the encoder reads at once."""
     limits = [getattr(tokenizer, "model_max_length", None)]
     limits.append(getattr(model.config, "max_position_embeddings", None))
-    window = min(int(limit) for limit in limits if limit)
+    return min(int(limit) for limit in limits if limit)
+
+
+def _limits(model, tokenizer, max_tokens):
+    """Tokens of a text that are kept, and tokens that the encoder reads at once."""
+    window = reading_window(model, tokenizer)
     if max_tokens is None or not getattr(tokenizer, "is_fast", False):
         max_tokens = min(window, max_tokens or window)
     return int(max_tokens), window

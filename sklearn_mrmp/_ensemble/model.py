@@ -126,7 +126,7 @@ def inside(P):
 
 def _complete(ensemble):
     """Check, in a model file, that voters, weights and labels belong to each other."""
-    require(type(ensemble.encoder) in INPUT_KINDS.values(), "an encoder")
+    require(isinstance(ensemble.encoder, tuple(INPUT_KINDS.values())), "an encoder")
     voters = ensemble.voters
     require(isinstance(voters, dict) and len(voters) > 0, "voters")
     require(all(hasattr(voter, "decodes_candidates") for voter in voters.values()), "voters")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from sklearn_mrmp._input.state_rows import StateRows
+from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.part import Part, is_count, require
 
 # Words of a single text teach nothing where there are many texts.
@@ -20,16 +21,16 @@ _RARE_FROM = 1_000
 
 @dataclass(frozen=True, eq=False)
 class TextRows:
-    """Texts, and the states of their tokens."""
+    """Texts, and the states of their tokens, or the tokens where the network makes the states."""
 
     texts: np.ndarray
-    states: StateRows
+    states: StateRows | TokenRows
 
     def __len__(self):
         return len(self.texts)
 
     def __getitem__(self, rows):
-        return TextRows(self.texts[rows], self.states[rows])
+        return TextRows(self.texts[rows], self.states.take(np.arange(len(self))[rows]))
 
     @property
     def shape(self):
@@ -88,7 +89,7 @@ class TextInput:
 
     def fresh(self):
         """Return the same without what it has learned."""
-        return TextInput(self.max_tokens, self.weighted, self.encoder, self.device, self.cache_dir)
+        return type(self)(self.max_tokens, self.weighted, self.encoder, self.device, self.cache_dir)
 
     @staticmethod
     def recognises(X):
@@ -201,7 +202,7 @@ def _column(X):
     return X
 
 
-def _complete(encoder):
+def complete_words(encoder):
     """Check, in a model file, that there are words."""
     require(is_count(encoder.n_tokens_), "words of texts")
     words = encoder.words_.get_feature_names_out()
@@ -209,5 +210,5 @@ def _complete(encoder):
 
 
 TextInput._model_part = Part(
-    {"words_": "any", "n_tokens_": "int"}, local=("cache_dir",), complete=_complete
+    {"words_": "any", "n_tokens_": "int"}, local=("cache_dir",), complete=complete_words
 )

@@ -36,6 +36,7 @@ _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
 _encoders.text:PretrainedEncoder
+_encoders.tunable:TunableEncoder
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph
@@ -45,6 +46,7 @@ _input.presentation:LinearFeatures
 _input.sequence:SequenceInput
 _input.states:StateInput
 _input.text:TextInput
+_input.tuned_text:TunedTextInput
 _input.vectors:VectorInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork

@@ -66,7 +66,7 @@ def training_callbacks(training, *, n_batches, has_valid):
         ("finite_loss", FiniteLoss()),
         ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
     ]
-    schedule = _schedule(training.lr, training.lr_schedule, n_steps)
+    schedule = _schedule(training.rates, training.lr_schedule, n_steps)
     if schedule is not None:
         callbacks.append(("lr_schedule", schedule))
     if training.keeps_best and has_valid:
@@ -76,9 +76,9 @@ def training_callbacks(training, *, n_batches, has_valid):
     return callbacks
 
 
-def _schedule(lr, name, n_steps):
+def _schedule(rates, name, n_steps):
     if name == "onecycle":
-        return LRScheduler(OneCycleLR, max_lr=lr, total_steps=n_steps, step_every="batch")
+        return LRScheduler(OneCycleLR, max_lr=rates, total_steps=n_steps, step_every="batch")
     if name == "cosine":
         return LRScheduler(CosineAnnealingLR, T_max=n_steps, step_every="batch")
     if name == "step":  # the paper: every 10 epochs, 10 % less

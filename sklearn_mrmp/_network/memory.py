@@ -49,6 +49,8 @@ class TrainingNeeds:
         Sizes of a step.
     d_model : int
         Width of the network.
+    encoder_bytes : int
+        What the parameters of an encoder that is fine-tuned take of `parameter_bytes`.
     """
 
     parameter_bytes: int
@@ -59,6 +61,7 @@ class TrainingNeeds:
     n_tokens: int
     sizes: StepSizes
     d_model: int
+    encoder_bytes: int = 0
 
     @classmethod
     def of(cls, recipe, training, data, dataset):
@@ -68,16 +71,22 @@ class TrainingNeeds:
         with torch.device("meta"):  # shapes without memory
             outline = architecture.module(**architecture.module_arguments(recipe.network, data))
         n_parameters = sum(weight.numel() for weight in outline.parameters())
+        n_kept = architecture.activation_numbers(recipe.network, sizes)
+        # A pretrained encoder inside the network knows itself what it keeps.
+        own = [part for part in outline.modules() if hasattr(part, "activation_numbers")]
+        n_kept += sum(p.activation_numbers(sizes.batch_size, sizes.row_length) for p in own)
+        n_pretrained = sum(weight.numel() for part in own for weight in part.parameters())
         n_labels_dense = min(len(dataset) * n_labels, DENSE_ENTRIES)
         return cls(
             parameter_bytes=_COPIES * _FLOAT * n_parameters,
-            activation_bytes=_FLOAT * architecture.activation_numbers(recipe.network, sizes),
+            activation_bytes=_FLOAT * n_kept,
             label_bytes=_LABEL_COPIES * n_labels_dense,
             n_samples=len(dataset),
             n_labels=n_labels,
             n_tokens=len(data.trained_tokens),
             sizes=sizes,
             d_model=recipe.network.d_model,
+            encoder_bytes=_COPIES * _FLOAT * n_pretrained,
         )
 
     @property
@@ -91,6 +100,11 @@ class TrainingNeeds:
             return (
                 f"{_gigabytes(self.label_bytes)} of it for {self.n_samples} rows of "
                 f"{self.n_labels} labels, which decisions are tuned on: use fewer rows or labels"
+            )
+        if self.encoder_bytes > max(self.parameter_bytes / 2, self.activation_bytes):
+            return (
+                f"{_gigabytes(self.encoder_bytes)} of it for the parameters of the encoder that is "
+                "fine-tuned: use a smaller encoder, or leave encoder_lr at 0"
             )
         if self.parameter_bytes > self.activation_bytes:
             of_tokens = self.n_tokens > self.n_labels

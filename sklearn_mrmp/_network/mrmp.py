@@ -51,6 +51,8 @@ _OF_VECTORS = _OF_STATES | {
     "max_epochs": "auto",
 }
 _AUTOMATIC = {"states": _OF_STATES, "text": _OF_STATES, "vectors": _OF_VECTORS}
+# Where the encoder learns as well, a few passes suffice, and what is left out would be a word.
+_OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
 
@@ -86,6 +88,8 @@ class MrMPArchitecture(Architecture):
     def automatic(self, params, input_type):
         """Sizes and rates by the kind of input; heads that divide the width."""
         values = dict(_AUTOMATIC.get(input_type, _OF_TOKENS))
+        if input_type == "text" and params.get("encoder_lr", 0) > 0:
+            values = dict(_OF_TUNED)
         width = params.get("d_model", "auto")
         if width != "auto":
             heads = range(1, values["n_heads"] + 1)

@@ -123,6 +123,11 @@ class MultilabelNet(NeuralNet):
         self.iterator_train__rng = None
         self.callbacks = None
         self.callbacks_ = []
+        # A pretrained encoder: the weights it started with.
+        self.module__embedding = {
+            name: part.without_start() if hasattr(part, "without_start") else part
+            for name, part in self.module__embedding.items()
+        }
         self.interrupted_ = False
         self.optimizer_.state.clear()
         self.optimizer_.zero_grad(set_to_none=True)

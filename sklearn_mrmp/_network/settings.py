@@ -32,6 +32,7 @@ class TrainingSettings(Settings):
     max_epochs: int | str = "auto"
     batch_size: int | str = "auto"
     lr: float | str = "auto"
+    encoder_lr: float = 0.0
     weight_decay: float = 0.0
     lr_schedule: str = "onecycle"
     early_stopping: bool | int | str = "auto"
@@ -64,6 +65,11 @@ class TrainingSettings(Settings):
         return replace(
             self, max_epochs=n_epochs, batch_size=batch_size, feature_dropout=rate, lr=lr
         )
+
+    @property
+    def rates(self):
+        """Learning rates of the groups of weights: the encoder's, if it learns, and of the rest."""
+        return [self.encoder_lr, self.lr] if self.encoder_lr else [self.lr]
 
     @property
     def patience(self):

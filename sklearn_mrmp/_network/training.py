@@ -27,6 +27,8 @@ from sklearn_mrmp._settings import RunSettings, Settings
 
 # Decoupled decay: without decay it is Adam itself.
 OPTIMIZER = torch.optim.AdamW
+# Names of the weights of an encoder that learns as well; see `TransformerEmbedding`.
+_ENCODER = "embedding.transformer.*"
 
 
 @dataclass(frozen=True)
@@ -184,9 +186,15 @@ def _optimizer_arguments(recipe, training, train, valid, shown):
         "optimizer": OPTIMIZER,
         "optimizer__weight_decay": training.weight_decay,
         "optimizer__fused": True,
+        "optimizer__param_groups": _groups(training),
         "lr": training.lr,
         "callbacks": [*callbacks, *shown, *(recipe.run.callbacks or ())],
     }
+
+
+def _groups(training):
+    """Weights with a learning rate of their own, as skorch takes them; the rest comes last."""
+    return [(_ENCODER, {"lr": training.encoder_lr})] if training.encoder_lr else []
 
 
 def _iterator_arguments(recipe, training, seed, n_skip):

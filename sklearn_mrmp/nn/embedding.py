@@ -10,6 +10,8 @@ import math
 import torch
 from torch import nn
 
+from sklearn_mrmp.nn.transformer_embedding import TransformerEmbedding
+
 # Standard deviation of fresh token embeddings. A layer norm follows, so the scale matters only
 # relative to the optimiser's steps: a rare token takes few of them, and at unit scale it would
 # stay what it was drawn as (Bibtex, width 64, 8 epochs, held-out micro-averaged average
@@ -156,7 +158,12 @@ class VectorEmbedding(nn.Module):
         return torch.cat([x, self.tokens(tokens, values)], dim=1)
 
 
-EMBEDDINGS = {"tokens": TokenEmbedding, "states": StateEmbedding, "vectors": VectorEmbedding}
+EMBEDDINGS = {
+    "tokens": TokenEmbedding,
+    "states": StateEmbedding,
+    "vectors": VectorEmbedding,
+    "transformer": TransformerEmbedding,
+}
 
 
 def make_embedding(description, d_model, trained=None):

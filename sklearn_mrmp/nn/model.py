@@ -72,6 +72,8 @@ class MrMPModule(LabelModule):
         self.n_labels, self.d_inner = n_labels, d_inner or 2 * d_model
         d_inner = self.d_inner
         self.embedding = make_embedding(embedding, d_model, trained_tokens)
+        # Prediction batches are cut by the widest layer, which may be the embedding's own.
+        self.d_inner = max(d_inner, getattr(self.embedding, "widest", 0))
         self.encoder = Encoder(n_encoder_layers, d_model, n_heads, d_inner, dropout)
         self.label_relations = LabelRelationModule(
             n_labels,

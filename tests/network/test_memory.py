@@ -146,6 +146,10 @@ def test_the_estimate_is_near_the_measured_peak(n_features, n_labels):
             ["10000000000 distinct tokens", "lower d_model", "fewer features"],
         ),
         ({"parameter_bytes": 2**33, "n_labels": 10**9}, ["1000000000 labels", "d_model=64"]),
+        (
+            {"parameter_bytes": 2**33, "encoder_bytes": 2**33 - 2**20},
+            ["parameters of the encoder", "a smaller encoder, or leave encoder_lr at 0"],
+        ),
     ],
 )
 def test_what_cannot_fit_is_refused_with_what_to_lower(monkeypatch, change, named):

@@ -34,6 +34,11 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         objects. Code that comes with an encoder is never run.
     pooling : "mean" or None, default=None
         None gives a vector for each token; ``"mean"`` the mean of these vectors, one row a text.
+    layers : "auto", "last", int or sequence of int, default="auto"
+        Layers of the encoder whose states are put side by side: 0 is the embeddings of the tokens,
+        and negative numbers count from the last layer. ``"auto"`` takes the layers at one and two
+        thirds of the depth, which tell more of single tokens than the last one does; for mean
+        states it takes the last.
     max_tokens : int, default=None
         Tokens of a text that are kept: beyond what the encoder reads at once in several windows.
         None keeps one window.
@@ -83,6 +88,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         # None is what a model file holds in the place of objects.
         "encoder": [str, os.PathLike, tuple, list, None],
         "pooling": [StrOptions({"mean"}), None],
+        "layers": [StrOptions({"auto", "last"}), Integral, list, tuple],
         "max_tokens": [Interval(Integral, 1, None, closed="left"), None],
         "cache_dir": [str, os.PathLike, None],
         "device": [str],
@@ -90,10 +96,19 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     }
 
     def __init__(
-        self, encoder, *, pooling=None, max_tokens=None, cache_dir=None, device="auto", verbose=0
+        self,
+        encoder,
+        *,
+        pooling=None,
+        layers="auto",
+        max_tokens=None,
+        cache_dir=None,
+        device="auto",
+        verbose=0,
     ):
         self.encoder = encoder
         self.pooling = pooling
+        self.layers = layers
         self.max_tokens = max_tokens
         self.cache_dir = cache_dir
         self.device = device
@@ -121,7 +136,9 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self : TextEncoder
         """
         resolve_device(self.device)  # refused here, not by the first text
-        self.encoder_ = PretrainedEncoder.of(self.encoder)
+        is_auto = isinstance(self.layers, str) and self.layers == "auto"
+        layers = "last" if is_auto and self.pooling is not None else self.layers
+        self.encoder_ = PretrainedEncoder.of(self.encoder, layers)
         return self
 
     def transform(self, X):
@@ -176,20 +193,22 @@ def taken_apart(encoder):
     -------
     source : str, path-like or (model, tokenizer)
         What `PretrainedEncoder.of` takes.
+    layers : str, int or sequence of int
+        Which layers are read.
     max_tokens : int or None
         Tokens of a text that are kept, if the classifier has no number of its own.
     cache_dir : path-like or None
         Where states are kept.
     """
     if not isinstance(encoder, TextEncoder):
-        return encoder, None, None
+        return encoder, "auto", None, None
     encoder._validate_params()
     if encoder.pooling is not None:
         raise ValueError(
             f"The TextEncoder given as encoder has pooling={encoder.pooling!r}, but the network "
             "reads the states of all tokens: give one with pooling=None."
         )
-    return encoder.encoder, encoder.max_tokens, encoder.cache_dir
+    return encoder.encoder, encoder.layers, encoder.max_tokens, encoder.cache_dir
 
 
 TextEncoder._model_part = Part(

@@ -88,7 +88,7 @@ def test_the_encoder_learns_and_the_users_own_is_left_alone(data, encoder):
 def test_without_a_rate_no_weight_of_the_encoder_changes(data, encoder):
     before = weights_of(encoder[0])
     clf = tuned(encoder, encoder_lr=0.0).fit(*data)
-    assert clf.net_.module__embedding == {"kind": "states", "width": 16}
+    assert clf.net_.module__embedding == {"kind": "states", "width": 32}
     assert all(torch.equal(w, before[name]) for name, w in encoder[0].state_dict().items())
 
 

@@ -66,7 +66,7 @@ def regression(**options):
 def test_states_are_rows_of_tokens_that_the_classifier_reads(data, folder):
     texts, Y = data
     rows = TextEncoder(folder).fit_transform(texts)
-    assert rows.shape == (60, 16)
+    assert rows.shape == (60, 32)
     assert rows.states.dtype == np.float16
     clf = tiny().fit(rows, Y)
     assert clf.input_type_ == "states"
@@ -77,7 +77,7 @@ def test_states_are_rows_of_tokens_that_the_classifier_reads(data, folder):
 
 def test_mean_states_are_a_matrix(data, folder):
     texts, _ = data
-    states = TextEncoder(folder).fit_transform(texts)
+    states = TextEncoder(folder, layers="last").fit_transform(texts)
     means = TextEncoder(folder, pooling="mean").fit(texts).transform(texts)
     assert isinstance(means, np.ndarray)
     assert means.dtype == np.float32
@@ -124,7 +124,7 @@ def test_it_works_in_pipelines_searches_and_beside_other_columns(data, folder, t
 def test_clones_and_parameters(pair, folder):
     encoder = TextEncoder(folder, pooling="mean", max_tokens=3, cache_dir="states")
     params = {"encoder": folder, "pooling": "mean", "max_tokens": 3, "cache_dir": "states"}
-    assert encoder.get_params() == {**params, "device": "auto", "verbose": 0}
+    assert encoder.get_params() == {**params, "layers": "auto", "device": "auto", "verbose": 0}
     assert clone(encoder.fit()).get_params() == encoder.get_params()
     assert not hasattr(clone(encoder), "encoder_")
     assert clone(TextEncoder(pair)).fit().encoder_.fingerprint_ == encoder.encoder_.fingerprint_
@@ -169,7 +169,7 @@ def test_states_are_kept_between_transformers_and_classifiers(data, folder, tmp_
     assert n_encoded == [n_texts]
     rows = TextEncoder(folder, cache_dir=tmp_path).fit_transform(texts[:30])
     assert isinstance(rows.states, np.memmap)
-    TextEncoder(folder, pooling="mean", cache_dir=tmp_path).fit_transform(texts)
+    TextEncoder(folder, pooling="mean", layers=(1, 2), cache_dir=tmp_path).fit_transform(texts)
     encoder = TextEncoder(folder, cache_dir=tmp_path)
     clf = tiny(encoder=encoder, max_epochs=1).fit(texts, Y)
     clf.predict(texts[:10])

@@ -66,7 +66,7 @@ def test_texts_come_in_any_form(data, fitted, folder, form):
 
 
 def test_the_network_reads_states_and_the_others_words(fitted):
-    assert fitted.net_.module__embedding == {"kind": "states", "width": 16}
+    assert fitted.net_.module__embedding == {"kind": "states", "width": 32}
     assert len(fitted.net_.module_.encoder.layers) == 0
     assert fitted.voters_.linear.model.coef_.shape == (len(WORDS), 3)
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from sklearn_mrmp._encoders.cache import StateCache
+from sklearn_mrmp._encoders.layers import MOST_LAYERS, chosen_layers
 from sklearn_mrmp._encoders.pieces import Piece, room_for, rows_of, text_key
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from sklearn_mrmp._host.files import user_path
@@ -36,36 +37,40 @@ class PretrainedEncoder:
         Name or folder that `transformers` understands.
     loaded : (model, tokenizer) or None
         Both, where they are at hand.
+    layers : tuple of int, default=()
+        Numbers of the layers that are read, as `chosen_layers` makes them; none is the last.
 
     Attributes
     ----------
     width_ : int
-        Width of its token states.
+        Width of its token states: that of all layers that are read.
     fingerprint_ : str
         SHA-256 of weights, vocabulary, and how a tokenizer splits words.
     """
 
-    def __init__(self, name=None, loaded=None):
+    def __init__(self, name=None, loaded=None, layers=()):
         self.name = name
         self._loaded = loaded
+        self.layers = layers
 
     @classmethod
-    def of(cls, encoder):
+    def of(cls, encoder, layers="last"):
         """Return the encoder that a user means: a name, a folder, or a pair of objects."""
         if isinstance(encoder, (str, Path)):
             folder = user_path(encoder)
-            return cls(str(folder) if folder.is_dir() else str(encoder))._identified()
+            return cls(str(folder) if folder.is_dir() else str(encoder))._identified(layers)
         is_pair = isinstance(encoder, (tuple, list)) and len(encoder) == 2
         if is_pair and isinstance(encoder[0], torch.nn.Module) and callable(encoder[1]):
-            return cls(None, tuple(encoder))._identified()
+            return cls(None, tuple(encoder))._identified(layers)
         raise TypeError(
             "encoder must be the name or folder of a text encoder that transformers understands, "
             f"a pair (model, tokenizer), or a TextEncoder, got {encoder!r:.100}."
         )
 
-    def _identified(self):
+    def _identified(self, layers):
         model, tokenizer = self.loaded()
-        self.width_ = int(model.config.hidden_size)
+        self.layers = chosen_layers(layers, getattr(model.config, "num_hidden_layers", None))
+        self.width_ = int(model.config.hidden_size) * max(len(self.layers), 1)
         self.fingerprint_ = _fingerprint(model, tokenizer)
         return self
 
@@ -92,7 +97,7 @@ class PretrainedEncoder:
         """Return this encoder with a user's objects in it, if they are the same encoder's."""
         if self._loaded is not None or encoder is None or isinstance(encoder, (str, Path)):
             return self
-        found = PretrainedEncoder.of(encoder)
+        found = PretrainedEncoder.of(encoder, self.layers or "last")
         if found.fingerprint_ != self.fingerprint_:
             raise ValueError(
                 "The encoder given as (model, tokenizer) is not the one that this model was "
@@ -133,7 +138,7 @@ class PretrainedEncoder:
         limits = _limits(*self.loaded(), max_tokens)
         cache, pieces = None, []
         if cache_dir is not None:
-            name = "-".join([self.fingerprint_[:32], *map(str, limits)])
+            name = "-".join([self.fingerprint_[:32], *map(str, limits), *map(str, self.layers)])
             cache = StateCache(cache_dir, name, self.width_)
             pieces = cache.find(keys)
         found = {key for piece in pieces for key in piece.places}
@@ -159,7 +164,7 @@ class PretrainedEncoder:
         n_done = 0
         with torch_threads(None), torch.inference_mode(), _evaluating(model):
             for chosen in windows_by_length(lengths):
-                found = _states(model, [windows[i] for i in chosen])
+                found = _states(model, [windows[i] for i in chosen], self.layers)
                 for number, vectors in zip(chosen, found, strict=True):
                     states[ends[number] : ends[number + 1]] = vectors[: lengths[number]]
                 n_done += lengths[chosen].sum()
@@ -228,7 +233,7 @@ def _fingerprint(model, tokenizer):
     return digest.hexdigest()
 
 
-def _states(model, windows):
+def _states(model, windows, layers):
     """Token states of a batch of windows, float16 (B, T, width)."""
     device = next(model.parameters()).device
     longest = max(len(ids) for ids in windows)
@@ -237,7 +242,12 @@ def _states(model, windows):
     for row, window in enumerate(windows):
         ids[row, : len(window)] = torch.tensor(window)
         mask[row, : len(window)] = 1
-    out = model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+    inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    if layers:
+        states = model(**inputs, output_hidden_states=True).hidden_states
+        out = torch.cat([states[number] for number in layers], dim=-1)
+    else:
+        out = model(**inputs).last_hidden_state
     return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy()
 
 
@@ -255,16 +265,20 @@ def _evaluating(model):
 def _take(encoder):
     """Return what a file holds of an encoder: not its weights."""
     fitted = {"width_": encoder.width_, "fingerprint_": encoder.fingerprint_}
-    return {"name": encoder.name}, fitted
+    return {"name": encoder.name, "layers": encoder.layers}, fitted
 
 
 def _make(params, fitted):
     """Make an encoder that is loaded when it is needed, and then must be the same."""
-    require(params.keys() == {"name"} and fitted.keys() == {"width_", "fingerprint_"}, "an encoder")
-    name, width, mark = params["name"], fitted["width_"], fitted["fingerprint_"]
+    require(params.keys() == {"name", "layers"}, "an encoder")
+    require(fitted.keys() == {"width_", "fingerprint_"}, "an encoder")
+    name, layers = params["name"], params["layers"]
+    width, mark = fitted["width_"], fitted["fingerprint_"]
     require(name is None or isinstance(name, str), "name of an encoder")
     require(is_count(width) and isinstance(mark, str), "an encoder")
-    encoder = PretrainedEncoder(name)
+    is_tuple = isinstance(layers, tuple) and len(layers) <= MOST_LAYERS
+    require(is_tuple and all(type(number) is int for number in layers), "layers of an encoder")
+    encoder = PretrainedEncoder(name, layers=layers)
     encoder.width_, encoder.fingerprint_ = width, mark
     return encoder
 

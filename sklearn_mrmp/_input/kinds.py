@@ -11,11 +11,12 @@ a batch into token states; and, where `LinearFeatures` is not enough for linear 
 """
 
 from sklearn_mrmp._input.features import FeatureInput
+from sklearn_mrmp._input.presentation import MEASUREMENTS_FROM
 from sklearn_mrmp._input.sequence import SequenceInput
 from sklearn_mrmp._input.states import StateInput
 from sklearn_mrmp._input.text import TextInput
 from sklearn_mrmp._input.token_marks import warn_of_token_ids
-from sklearn_mrmp._input.vectors import VectorInput
+from sklearn_mrmp._input.vectors import VectorInput, column_shares
 
 # Asked in this order whether they recognise rows.
 _KINDS = (SequenceInput, StateInput, TextInput, VectorInput, FeatureInput)
@@ -65,3 +66,18 @@ def input_kind(input_type, X, has_encoder=False, literal=False):
     if kind is FeatureInput and input_type == "auto":
         warn_of_token_ids(X)
     return kind
+
+
+def kind_of_rows(kind, X):
+    """Return the name by which sizes of a network are chosen for rows.
+
+    That of their kind; but features most of which every row has are ``"measurements"``.
+
+    Examples
+    --------
+    >>> kind_of_rows(FeatureInput, [[0.5, 1.0]]), kind_of_rows(FeatureInput, [[0, 0, 0, 0, 1]])
+    ('measurements', 'features')
+    """
+    shares = column_shares(X) if kind is FeatureInput else None
+    is_dense = shares is not None and len(shares) and shares.mean() > MEASUREMENTS_FROM
+    return "measurements" if is_dense else kind.name

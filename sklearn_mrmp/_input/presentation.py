@@ -12,13 +12,15 @@ from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import unit_rows
 
 # From this share of non-zeros on, the columns are measurements rather than a bag.
-_MEASUREMENTS_FROM = 0.25
+MEASUREMENTS_FROM = 0.25
 # Rows whose lengths differ by less than this were normalised by the caller.
 _SAME_LENGTH = 1e-3
 # Measurements are squashed smoothly into ± this many standard deviations.
 _BOUND = 10.0
 # Values this many times the largest of training say no more; their squares and sums are finite.
 _HUGE = 1e15
+# Two parts of mean squared length 1/2 make rows of mean squared length 1.
+_SHARE = np.float32(np.sqrt(0.5))
 
 
 class LinearFeatures:
@@ -90,7 +92,7 @@ def _times(values, largest):
 
 def _kind(X):
     n_samples, n_features = X.shape
-    if X.nnz > _MEASUREMENTS_FROM * n_samples * n_features:
+    if X.nnz > MEASUREMENTS_FROM * n_samples * n_features:
         return "measurements"
     if X.nnz == 0 or X.data.min() < 0:
         return "as_is"
@@ -138,4 +140,71 @@ LinearFeatures._model_part = Part(
         "idf_": "ndarray?",
     },
     complete=_complete,
+)
+
+
+class MixedFeatures:
+    """Dense columns standardised, the others as they would be without them.
+
+    Attributes
+    ----------
+    columns_ : ndarray of shape (n_features,), bool
+        Which columns are dense.
+    dense_, others_ : LinearFeatures
+        Present the two parts.
+
+    Examples
+    --------
+    >>> X = sp.csr_array([[0, 2.0, 0], [0, 1.0, 1.0], [1.0, 3.0, 0]])
+    >>> columns = np.array([False, True, False])
+    >>> dense = LinearFeatures().fit(X[:, columns], kind="measurements")
+    >>> mixed = MixedFeatures.of(columns, dense, LinearFeatures().fit(split_columns(X, columns)[1]))
+    >>> float(mixed.transform(X).power(2).sum().round(5))
+    3.0
+    """
+
+    kind_ = "mixed"
+
+    @classmethod
+    def of(cls, columns, dense, others):
+        """Put two fitted representations together."""
+        mixed = cls()
+        mixed.columns_, mixed.dense_, mixed.others_ = columns, dense, others
+        return mixed
+
+    def transform(self, X):
+        """Present rows `X`, a canonical csr_array, as a float32 csr_array."""
+        dense, others = split_columns(X, self.columns_)
+        dense = self.dense_.transform(sp.csr_array(dense))
+        places = np.flatnonzero(self.columns_)[dense.indices]
+        dense = sp.csr_array((dense.data, places, dense.indptr), X.shape)
+        return (_SHARE * (dense + self.others_.transform(others))).astype(np.float32)
+
+
+def split_columns(X, columns):
+    """Divide a canonical csr_array by a mask of columns.
+
+    Returns
+    -------
+    dense : ndarray of shape (n_samples, n_chosen), float64
+        The chosen columns.
+    others : csr_array of shape (n_samples, n_features)
+        `X` with zeros in their place.
+    """
+    keep = ~columns[X.indices]
+    counts = np.concatenate([[0], np.cumsum(keep)])
+    others = sp.csr_array((X.data[keep], X.indices[keep], counts[X.indptr]), X.shape)
+    return X[:, columns].toarray().astype(np.float64), others
+
+
+def _complete_mixed(features):
+    """Check, in a model file, that both parts have their columns."""
+    require(is_vector(features.columns_, None, "b"), "columns of a mixed representation")
+    check_representation(features.dense_, int(np.count_nonzero(features.columns_)))
+    check_representation(features.others_, len(features.columns_))
+
+
+MixedFeatures._model_part = Part(
+    {"columns_": "ndarray", "dense_": "LinearFeatures", "others_": "LinearFeatures"},
+    complete=_complete_mixed,
 )

@@ -11,8 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._input.features import FeatureInput
-from sklearn_mrmp._input.mixed_features import MixedFeatures, split_columns
-from sklearn_mrmp._input.presentation import LinearFeatures, check_representation
+from sklearn_mrmp._input.presentation import (
+    LinearFeatures,
+    MixedFeatures,
+    check_representation,
+    split_columns,
+)
 from sklearn_mrmp._input.vector_rows import VectorRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import as_csr
@@ -65,13 +69,8 @@ class VectorInput:
     @staticmethod
     def recognises(X):
         """Whether rows are wide vectors: many columns are there in at least half of the rows."""
-        if isinstance(X, (list, tuple)) or hasattr(X, "to_numpy"):
-            X = _as_matrix(X)
-        is_matrix = getattr(X, "ndim", None) == 2 and getattr(X, "dtype", np.dtype(object)) != "O"
-        if not is_matrix or X.shape[1] < _WIDE_FROM or not X.shape[0]:
-            return False
-        sample = X[:_LOOKED_AT] if not sp.issparse(X) else sp.csr_array(X)[:_LOOKED_AT]
-        return np.count_nonzero(_shares(sample) >= _DENSE_FROM) >= _WIDE_FROM
+        shares = column_shares(X)
+        return shares is not None and np.count_nonzero(shares >= _DENSE_FROM) >= _WIDE_FROM
 
     @staticmethod
     def canonical(X):
@@ -132,20 +131,30 @@ class VectorInput:
         return {"kind": "vectors", "width": width, "tokens": tokens}
 
 
+def column_shares(X):
+    """Share of the first rows that have each column, of whatever a caller gave.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_features,), or None
+        None if it is no matrix of numbers; what is wrong with it is said elsewhere.
+    """
+    if not sp.issparse(X):
+        X = X[:_LOOKED_AT] if isinstance(X, (list, tuple, np.ndarray)) else X
+        try:
+            X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        except ValueError:  # rows of different length
+            return None
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.shape[0]:
+        return None
+    return _shares(sp.csr_array(X)[:_LOOKED_AT] if sp.issparse(X) else X[:_LOOKED_AT])
+
+
 def _shares(X):
     """Share of the rows that have each column."""
     if sp.issparse(X):
-        return np.bincount(X.indices, minlength=X.shape[1]) / max(X.shape[0], 1)
+        return np.bincount(X.indices[X.data != 0], minlength=X.shape[1]) / X.shape[0]
     return (X != 0).mean(axis=0)
-
-
-def _as_matrix(X):
-    """Return a list or a data frame as an array, or None if that is no matrix of numbers."""
-    try:
-        X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    except ValueError:  # rows of different length
-        return None
-    return X if X.ndim == 2 and X.dtype.kind in "biuf" else None
 
 
 def _complete(encoder):

@@ -41,8 +41,8 @@ _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph
 _input.features:FeatureInput
-_input.mixed_features:MixedFeatures
 _input.presentation:LinearFeatures
+_input.presentation:MixedFeatures
 _input.sequence:SequenceInput
 _input.states:StateInput
 _input.text:TextInput

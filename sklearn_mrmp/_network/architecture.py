@@ -103,7 +103,7 @@ class Architecture(ABC):
         params : mapping of str to object
             All parameters of the estimator.
         input_type : str
-            Name of the input kind.
+            Name of the input kind, or ``"measurements"`` for dense features.
 
         Returns
         -------

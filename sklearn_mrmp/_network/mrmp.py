@@ -50,7 +50,14 @@ _OF_VECTORS = _OF_STATES | {
     "batch_size": 128,
     "max_epochs": "auto",
 }
-_AUTOMATIC = {"states": _OF_STATES, "text": _OF_STATES, "vectors": _OF_VECTORS}
+# Of dense columns, tokens that attend to each other gained nothing and took most of the time.
+_OF_MEASUREMENTS = _OF_TOKENS | {"n_encoder_layers": 0, "n_decoder_layers": 1}
+_AUTOMATIC = {
+    "measurements": _OF_MEASUREMENTS,
+    "vectors": _OF_VECTORS,
+    "states": _OF_STATES,
+    "text": _OF_STATES,
+}
 # Where the encoder learns as well, a few passes suffice, and what is left out would be a word.
 _OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}

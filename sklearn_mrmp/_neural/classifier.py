@@ -25,7 +25,7 @@ from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
-from sklearn_mrmp._input.kinds import input_kind
+from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._input.tuned_text import TunedTextInput
 from sklearn_mrmp._model_files.part import Part, nothing, require
@@ -94,7 +94,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         has_encoder = params.get("encoder") is not None
         literal = params.get("architecture") == "paper"
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
-        settings = FitSettings.of(params, architecture, kind.name)
+        settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
         resolve_device(settings.training.device)  # refused here, not after minutes
         check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
@@ -234,7 +234,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _check_rows(self, X):
         encoder = self._ensemble.encoder
         if encoder.name == "text":  # a loaded classifier may need an encoder that files do not hold
-            source, _, _ = taken_apart(self.get_params(deep=False).get("encoder"))
+            source, *_ = taken_apart(self.get_params(deep=False).get("encoder"))
             encoder.encoder = encoder.encoder.given(source)
         return self._checked(encoder, X)
 
@@ -306,13 +306,13 @@ def make_encoder(kind, settings):
         if rate > 0:
             raise ValueError(_NOTHING_TO_TUNE.format(rate, kind.name))
         return kind(settings.input.max_tokens, weighted=weighted), settings
-    source, max_tokens, cache_dir = taken_apart(settings.input.encoder)
+    source, layers, max_tokens, cache_dir = taken_apart(settings.input.encoder)
     if settings.input.max_tokens is not None:
         max_tokens = settings.input.max_tokens
     if rate > 0:
         kind, encoder = TunedTextInput, TunableEncoder.of(source)
     else:
-        encoder = PretrainedEncoder.of(source)
+        encoder = PretrainedEncoder.of(source, layers)
     known = replace(settings.input, encoder=encoder.fingerprint_, max_tokens=max_tokens)
     device = settings.training.device
     rows = kind(max_tokens, encoder=encoder, device=device, cache_dir=cache_dir)

@@ -1,0 +1,84 @@
+"""Which layers of an encoder are read."""
+
+import numpy as np
+import pytest
+
+from sklearn_mrmp import MrMPClassifier, TextEncoder, load
+from sklearn_mrmp._encoders.layers import chosen_layers
+from tests.tiny_encoder import tiny_encoder
+
+TEXTS = ["red green blue", "green", "blue blue red green"]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    pytest.importorskip("transformers")
+    return tiny_encoder(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("n_layers", "numbers"), [(1, ()), (2, (1, 2)), (3, (1, 2)), (6, (2, 4)), (12, (4, 8))]
+)
+def test_auto_is_one_and_two_thirds_of_the_depth(n_layers, numbers):
+    assert chosen_layers("auto", n_layers) == numbers
+
+
+def test_an_encoder_that_does_not_tell_its_depth_is_read_at_its_end():
+    assert chosen_layers("auto", None) == ()
+    with pytest.raises(ValueError, match="does not say how many layers"):
+        chosen_layers(3, None)
+
+
+@pytest.mark.parametrize(
+    ("layers", "numbers"), [("last", ()), (2, ()), (-1, ()), ([0, -2], (0, 1))]
+)
+def test_numbers_count_from_the_embeddings_or_from_the_end(layers, numbers):
+    assert chosen_layers(layers, 2) == numbers
+
+
+@pytest.mark.parametrize(
+    ("layers", "said"),
+    [(3, "names layer 3, but .* 0 .the embeddings. to 2"), (-4, "layer -4"), ([], "must be"),
+     (["first"], "must be"), ([0] * 65, "more than 64")],
+)  # fmt: skip
+def test_what_is_no_layer_is_refused(layers, said):
+    with pytest.raises(ValueError, match=said):
+        chosen_layers(layers, 2)
+
+
+def test_states_are_those_of_the_layers_side_by_side(encoder):
+    model, tokenizer = encoder
+    got = TextEncoder(encoder, layers=[0, 1]).fit_transform(TEXTS)[[1]].padded()["states"][0]
+    inputs = tokenizer(TEXTS[1], return_tensors="pt")
+    states = model(**inputs, output_hidden_states=True).hidden_states
+    wanted = np.concatenate([states[i][0].detach().numpy() for i in (0, 1)], axis=1)
+    np.testing.assert_allclose(got, wanted, atol=2e-3)
+
+
+def test_token_states_read_the_middle_and_mean_states_the_end(encoder):
+    assert TextEncoder(encoder).fit_transform(TEXTS).shape == (3, 32)
+    pooled = TextEncoder(encoder, pooling="mean").fit(TEXTS)
+    assert pooled.transform(TEXTS).shape == (3, 16)
+    assert len(pooled.get_feature_names_out()) == 16
+    assert (
+        TextEncoder(encoder, pooling="mean", layers=(0, 1, 2)).fit_transform(TEXTS).shape[1] == 48
+    )
+
+
+def test_layers_have_folders_of_their_own_in_a_cache(encoder, tmp_path):
+    for layers in ("auto", "last", 0, "auto"):
+        states = TextEncoder(encoder, layers=layers, cache_dir=tmp_path).fit_transform(TEXTS)
+        fresh = TextEncoder(encoder, layers=layers).fit_transform(TEXTS)
+        np.testing.assert_allclose(states.pooled(), fresh.pooled(), atol=2e-3)
+
+
+def test_a_classifier_and_its_file_read_the_layers_it_was_fitted_with(encoder, tmp_path):
+    texts, Y = TEXTS * 10, np.tile(np.eye(3, dtype=int), (10, 1))
+    clf = MrMPClassifier(
+        encoder=TextEncoder(encoder, layers=[0, 2]), d_model=8, max_epochs=1, random_state=0
+    ).fit(texts, Y)
+    assert clf.net_.module_.embedding.projection.in_features == 32
+    P = clf.predict_proba(texts)
+    clf.save(tmp_path / "model.mrmp")
+    loaded = load(tmp_path / "model.mrmp").set_params(encoder=encoder)
+    np.testing.assert_array_equal(loaded.predict_proba(texts), P)

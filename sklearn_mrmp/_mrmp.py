@@ -91,7 +91,7 @@ class MrMPClassifier(BaseNeuralClassifier):
         Training: passes over the training rows; ``"auto"`` takes about 2,500 steps, within 12 and
         30 passes, and 8 passes over token states, or 3 with `encoder_lr`.
     batch_size : int or "auto", default="auto"
-        Training: rows per step; ``"auto"`` is 32, of vectors 128.
+        Training: rows per step; ``"auto"`` is 32, of dense measurements 64, of vectors 128.
     lr : float or "auto", default="auto"
         Training: learning rate; the peak of a schedule that rises.
     weight_decay : float, default=0.0

@@ -1,10 +1,16 @@
-"""Which layers of an encoder's states are read.
+"""Which layers of an encoder are read, and reading them.
 
 The last layer of an encoder serves the task it was trained for, such as comparing whole texts; what
-single words mean is clearer below it. Leaf module.
+single words mean is clearer below it. Layers are listened to with torch's hooks, so that the ones
+above need not be computed: `transformers` would compute all of them, and leave things on a user's
+model that cannot be copied any more. Knows torch.
 """
 
+from contextlib import suppress
+from functools import partial
 from numbers import Integral
+
+import torch
 
 # Layers that may be read at once.
 MOST_LAYERS = 64
@@ -52,3 +58,58 @@ def chosen_layers(layers, n_layers):
         )
     found = tuple(int(number) % (n_layers + 1) for number in numbers)
     return () if found == (n_layers,) else found
+
+
+class _EnoughError(Exception):
+    """The deepest layer that is wanted has been computed."""
+
+
+def layers_of(model):
+    """Return the layers of an encoder, or None where they are not there one by one."""
+    depth = getattr(model.config, "num_hidden_layers", None)
+    lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
+    return next((part for part in lists if len(part) == depth), None)
+
+
+def read_layers(model, numbers, **inputs):
+    """Return the states of some layers side by side.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        An encoder of `transformers`.
+    numbers : tuple of int
+        As `chosen_layers` makes them; none is the last layer.
+    **inputs : Tensor
+        What the encoder takes.
+
+    Returns
+    -------
+    states : Tensor of shape (B, T, width)
+    """
+    if not numbers:
+        return model(**inputs).last_hidden_state
+    layers, found = layers_of(model), {}
+    hooks = [
+        layers[max(number - 1, 0)].register_forward_hook(
+            partial(_keep, found, number, max(numbers)), with_kwargs=True
+        )
+        for number in set(numbers) - {len(layers)}
+    ]
+    try:
+        with suppress(_EnoughError):
+            found[len(layers)] = model(**inputs).last_hidden_state
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.cat([found[number] for number in numbers], dim=-1)
+
+
+def _keep(found, number, deepest, layer, args, kwargs, output):
+    """Keep what a layer gave, or what the first one was given; then stop if that was all."""
+    if number == 0:
+        found[0] = args[0] if args else kwargs["hidden_states"]
+    else:
+        found[number] = output[0] if isinstance(output, tuple) else output
+    if number == deepest:
+        raise _EnoughError

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from sklearn_mrmp._encoders.cache import StateCache
-from sklearn_mrmp._encoders.layers import MOST_LAYERS, chosen_layers
+from sklearn_mrmp._encoders.layers import MOST_LAYERS, chosen_layers, layers_of, read_layers
 from sklearn_mrmp._encoders.pieces import Piece, room_for, rows_of, text_key
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from sklearn_mrmp._host.files import user_path
@@ -69,7 +69,8 @@ class PretrainedEncoder:
 
     def _identified(self, layers):
         model, tokenizer = self.loaded()
-        self.layers = chosen_layers(layers, getattr(model.config, "num_hidden_layers", None))
+        found = layers_of(model)
+        self.layers = chosen_layers(layers, None if found is None else len(found))
         self.width_ = int(model.config.hidden_size) * max(len(self.layers), 1)
         self.fingerprint_ = _fingerprint(model, tokenizer)
         return self
@@ -242,12 +243,7 @@ def _states(model, windows, layers):
     for row, window in enumerate(windows):
         ids[row, : len(window)] = torch.tensor(window)
         mask[row, : len(window)] = 1
-    inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
-    if layers:
-        states = model(**inputs, output_hidden_states=True).hidden_states
-        out = torch.cat([states[number] for number in layers], dim=-1)
-    else:
-        out = model(**inputs).last_hidden_state
+    out = read_layers(model, layers, input_ids=ids.to(device), attention_mask=mask.to(device))
     return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy()
 
 

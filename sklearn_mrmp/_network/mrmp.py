@@ -51,7 +51,12 @@ _OF_VECTORS = _OF_STATES | {
     "max_epochs": "auto",
 }
 # Of dense columns, tokens that attend to each other gained nothing and took most of the time.
-_OF_MEASUREMENTS = _OF_TOKENS | {"n_encoder_layers": 0, "n_decoder_layers": 1}
+_OF_MEASUREMENTS = _OF_TOKENS | {
+    "n_encoder_layers": 0,
+    "n_decoder_layers": 1,
+    "lr": 3e-3,
+    "batch_size": 64,
+}
 _AUTOMATIC = {
     "measurements": _OF_MEASUREMENTS,
     "vectors": _OF_VECTORS,

@@ -1,10 +1,12 @@
 """Which layers of an encoder are read."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from sklearn_mrmp import MrMPClassifier, TextEncoder, load
-from sklearn_mrmp._encoders.layers import chosen_layers
+from sklearn_mrmp._encoders.layers import chosen_layers, layers_of
 from tests.tiny_encoder import tiny_encoder
 
 TEXTS = ["red green blue", "green", "blue blue red green"]
@@ -46,13 +48,40 @@ def test_what_is_no_layer_is_refused(layers, said):
         chosen_layers(layers, 2)
 
 
-def test_states_are_those_of_the_layers_side_by_side(encoder):
-    model, tokenizer = encoder
-    got = TextEncoder(encoder, layers=[0, 1]).fit_transform(TEXTS)[[1]].padded()["states"][0]
+@pytest.mark.parametrize("layers", [[0, 1], [1], [0], [2, 0], [0, 1, 2]])
+def test_states_are_those_of_the_layers_side_by_side(encoder, layers):
+    got = TextEncoder(encoder, layers=layers).fit_transform(TEXTS)[[1]].padded()["states"][0]
+    model, tokenizer = copy.deepcopy(encoder)
     inputs = tokenizer(TEXTS[1], return_tensors="pt")
     states = model(**inputs, output_hidden_states=True).hidden_states
-    wanted = np.concatenate([states[i][0].detach().numpy() for i in (0, 1)], axis=1)
+    wanted = np.concatenate([states[i][0].detach().numpy() for i in layers], axis=1)
     np.testing.assert_allclose(got, wanted, atol=2e-3)
+
+
+def test_a_users_model_is_as_before(encoder):
+    TextEncoder(encoder, layers=[0, 1]).fit_transform(TEXTS)
+    copy.deepcopy(encoder[0])
+    assert not any(part._forward_hooks for part in encoder[0].modules())
+
+
+def test_layers_above_those_that_are_read_are_not_computed(encoder):
+    model, tokenizer = copy.deepcopy(encoder)
+    seen = []
+    for number, layer in enumerate(model.encoder.layer, start=1):
+        layer.register_forward_hook(lambda *_, number=number: seen.append(number))
+    TextEncoder((model, tokenizer), layers=1).fit_transform(TEXTS)
+    assert set(seen) == {1}
+
+
+def test_an_encoder_whose_layers_are_not_one_by_one_is_read_at_its_end():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.AlbertConfig(
+        vocab_size=9, embedding_size=4, hidden_size=8, num_attention_heads=2, intermediate_size=8
+    )
+    model = transformers.AlbertModel(config)
+    assert layers_of(model) is None
+    encoder = TextEncoder((model, tiny_encoder(["red"])[1])).fit()
+    assert encoder.transform(["red"]).shape == (1, 8)
 
 
 def test_token_states_read_the_middle_and_mean_states_the_end(encoder):

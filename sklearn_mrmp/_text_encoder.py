@@ -136,8 +136,9 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self : TextEncoder
         """
         resolve_device(self.device)  # refused here, not by the first text
-        is_auto = isinstance(self.layers, str) and self.layers == "auto"
-        layers = "last" if is_auto and self.pooling is not None else self.layers
+        layers = self.layers
+        if self._pools_last and self.cache_dir is None:
+            layers = "last"  # what is kept beside token states would serve as well
         self.encoder_ = PretrainedEncoder.of(self.encoder, layers)
         return self
 
@@ -160,8 +161,17 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         # A model out of a file may have been given its objects since.
         self.encoder_ = self.encoder_.given(self.encoder)
         tell = Progress(Report(self.verbose), len(texts))
-        rows = self.encoder_.encode(texts, self.max_tokens, self.device, tell, self.cache_dir)
-        return rows if self.pooling is None else rows.pooled()
+        rows, wholes = self.encoder_.encode(
+            texts, self.max_tokens, self.device, tell, self.cache_dir
+        )
+        if self.pooling is None:
+            return rows
+        return wholes if self._pools_last else rows.pooled()
+
+    @property
+    def _pools_last(self):
+        is_plain = isinstance(self.layers, str) and self.layers in ("auto", "last")
+        return self.pooling is not None and is_plain
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of mean states, ``textencoder0`` and so on.
@@ -178,7 +188,8 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         check_is_fitted(self)
         if self.pooling is None:
             raise ValueError("Token states have no columns; mean states do: pooling='mean'.")
-        return np.array([f"textencoder{i}" for i in range(self.encoder_.width_)], dtype=object)
+        width = self.encoder_.whole_width if self._pools_last else self.encoder_.width_
+        return np.array([f"textencoder{i}" for i in range(width)], dtype=object)
 
 
 def taken_apart(encoder):

@@ -46,7 +46,7 @@ def test_what_auto_stands_for_depends_on_the_rows(data):
     widths = [clf.net_.module__d_model for clf in (states, features)]
     assert widths == [128, 64]
     assert [clf.net_.module__n_heads for clf in (states, features)] == [4, 2]
-    assert [clf.net_.lr for clf in (states, features)] == [1e-3, 2e-3]
+    assert [clf.net_.lr for clf in (states, features)] == [1e-3, 3e-3]
     odd = MrMPClassifier(d_model=9, max_epochs=1, voters=("network",)).fit(X[:40], Y[:40])
     assert odd.net_.module__n_heads == 3
 

@@ -20,7 +20,7 @@ from sklearn_mrmp._encoders.pieces import KEY_BYTES, Piece
 from sklearn_mrmp._host.files import user_path, write_atomically
 
 _ENTRY = np.dtype(
-    [("text", f"V{KEY_BYTES}"), ("first", "<i8"), ("n_tokens", "<i8"), ("check", "<u4")]
+    [("text", f"V{KEY_BYTES}"), ("first", "<i8"), ("n_rows", "<i8"), ("check", "<u4")]
 )
 # Tokens that are written at once.
 _BLOCK = 2**14
@@ -90,10 +90,10 @@ class StateCache:
         if states.ndim != 2 or states.shape[1] != self.width:
             return None
         places = {}
-        for key, first, n_tokens, check in entries:
-            inside = 0 <= first <= len(states) and 0 <= n_tokens <= len(states) - first
-            if inside and _check(key, states[first : first + n_tokens]) == check:
-                places[key] = (first, n_tokens)
+        for key, first, n_rows, check in entries:
+            inside = 0 <= first <= len(states) and 0 < n_rows <= len(states) - first
+            if inside and _check(key, states[first : first + n_rows]) == check:
+                places[key] = (first, n_rows)
         return Piece(states, places)
 
     def add(self, piece):

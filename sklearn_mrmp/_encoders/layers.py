@@ -1,12 +1,10 @@
 """Which layers of an encoder are read, and reading them.
 
 The last layer of an encoder serves the task it was trained for, such as comparing whole texts; what
-single words mean is clearer below it. Layers are listened to with torch's hooks, so that the ones
-above need not be computed: `transformers` would compute all of them, and leave things on a user's
-model that cannot be copied any more. Knows torch.
+single words mean is clearer below it. Layers are listened to with torch's hooks: `transformers`,
+when asked for them, leaves things on a user's model that cannot be copied. Knows torch.
 """
 
-from contextlib import suppress
 from functools import partial
 from numbers import Integral
 
@@ -60,10 +58,6 @@ def chosen_layers(layers, n_layers):
     return () if found == (n_layers,) else found
 
 
-class _EnoughError(Exception):
-    """The deepest layer that is wanted has been computed."""
-
-
 def layers_of(model):
     """Return the layers of an encoder, or None where they are not there one by one."""
     depth = getattr(model.config, "num_hidden_layers", None)
@@ -72,7 +66,7 @@ def layers_of(model):
 
 
 def read_layers(model, numbers, **inputs):
-    """Return the states of some layers side by side.
+    """Return the states of some layers side by side, and those of the last layer.
 
     Parameters
     ----------
@@ -86,30 +80,29 @@ def read_layers(model, numbers, **inputs):
     Returns
     -------
     states : Tensor of shape (B, T, width)
+    last : Tensor of shape (B, T, hidden_size)
     """
     if not numbers:
-        return model(**inputs).last_hidden_state
+        last = model(**inputs).last_hidden_state
+        return last, last
     layers, found = layers_of(model), {}
     hooks = [
         layers[max(number - 1, 0)].register_forward_hook(
-            partial(_keep, found, number, max(numbers)), with_kwargs=True
+            partial(_keep, found, number), with_kwargs=True
         )
         for number in set(numbers) - {len(layers)}
     ]
     try:
-        with suppress(_EnoughError):
-            found[len(layers)] = model(**inputs).last_hidden_state
+        found[len(layers)] = last = model(**inputs).last_hidden_state
     finally:
         for hook in hooks:
             hook.remove()
-    return torch.cat([found[number] for number in numbers], dim=-1)
+    return torch.cat([found[number] for number in numbers], dim=-1), last
 
 
-def _keep(found, number, deepest, layer, args, kwargs, output):
-    """Keep what a layer gave, or what the first one was given; then stop if that was all."""
+def _keep(found, number, layer, args, kwargs, output):
+    """Keep what a layer gave, or what the first one was given."""
     if number == 0:
         found[0] = args[0] if args else kwargs["hidden_states"]
     else:
         found[number] = output[0] if isinstance(output, tuple) else output
-    if number == deepest:
-        raise _EnoughError

@@ -22,12 +22,15 @@ _MOST_BYTES = 2**31
 class Piece:
     """A matrix of token states, and where in it the texts are.
 
+    The rows of a text are the states of its tokens and, as the last one, a vector for the whole
+    text, as wide as a single layer and followed by zeros.
+
     Attributes
     ----------
-    states : ndarray of float16 of shape (n_tokens, width)
+    states : ndarray of float16 of shape (n_rows, width)
         In memory or mapped from a file.
     places : dict of bytes to (int, int)
-        For the key of each text its first token, and how many it has.
+        For the key of each text its first row, and how many it has.
     """
 
     states: np.ndarray
@@ -49,8 +52,8 @@ def room_for(n_tokens, width):
         return np.memmap(file, dtype=np.float16, mode="w+", shape=shape)
 
 
-def rows_of(pieces, keys, width):
-    """Return the rows of texts; those of one piece are left where they are.
+def rows_of(pieces, keys, width, whole_width):
+    """Return the token states of texts, and a vector for each; one piece is left where it is.
 
     Parameters
     ----------
@@ -58,19 +61,21 @@ def rows_of(pieces, keys, width):
         They hold each text once.
     keys : list of bytes
         The texts, in the order of the rows.
-    width : int
-        Width of the states.
+    width, whole_width : int
+        Widths of the states, and of the vectors of whole texts.
 
     Returns
     -------
     rows : StateRows
+    wholes : ndarray of shape (n_texts, whole_width), float32
     """
-    whole = pieces[0] if len(pieces) == 1 else _gathered(pieces, width)
-    places = np.array([whole.places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
-    first, lengths = places.T
+    all_texts = pieces[0] if len(pieces) == 1 else _gathered(pieces, width)
+    places = np.array([all_texts.places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
+    first, lengths = places[:, 0], places[:, 1] - 1
+    wholes = all_texts.states[first + lengths, :whole_width].astype(np.float32)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     tokens = np.repeat(first - starts[:-1], lengths) + np.arange(1, starts[-1] + 1)
-    return StateRows(TokenRows(starts, tokens), whole.states)
+    return StateRows(TokenRows(starts, tokens), all_texts.states), wholes
 
 
 def _gathered(pieces, width):

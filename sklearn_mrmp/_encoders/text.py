@@ -75,6 +75,11 @@ class PretrainedEncoder:
         self.fingerprint_ = _fingerprint(model, tokenizer)
         return self
 
+    @property
+    def whole_width(self):
+        """Width of the vectors of whole texts."""
+        return self.width_ // max(len(self.layers), 1)
+
     def loaded(self):
         """Return model and tokenizer, which are loaded when they are first asked for."""
         if self._loaded is None:
@@ -134,6 +139,9 @@ class PretrainedEncoder:
         Returns
         -------
         rows : StateRows
+            Token states of the layers that are read.
+        wholes : ndarray of shape (n_texts, hidden_size), float32
+            Mean states of the last layer, zeros for a text without tokens.
         """
         keys = [text_key(text) for text in texts]
         limits = _limits(*self.loaded(), max_tokens)
@@ -150,7 +158,7 @@ class PretrainedEncoder:
             if cache is not None:
                 cache.add(pieces[-1])
         tell(1.0)
-        return rows_of(pieces, keys, self.width_)
+        return rows_of(pieces, keys, self.width_, self.whole_width)
 
     def _encoded(self, texts, limits, device, tell):
         """Encode texts, which are given by their keys, into a piece."""
@@ -160,19 +168,24 @@ class PretrainedEncoder:
         max_tokens, window = limits
         windows, rows = token_windows(tokenizer, texts.values(), window, max_tokens)
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        states = room_for(int(ends[-1]), self.width_)
-        n_done = 0
+        per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
+        # Each text before has a row for itself as a whole.
+        first = np.cumsum(per_text) - per_text + np.arange(len(texts))
+        starts = np.cumsum(lengths) - lengths + rows
+        states = room_for(int(lengths.sum()) + len(texts), self.width_)
+        sums, n_done = np.zeros((len(texts), self.whole_width), np.float32), 0
         with torch_threads(None), torch.inference_mode(), _evaluating(model):
             for chosen in windows_by_length(lengths):
-                found = _states(model, [windows[i] for i in chosen], self.layers)
+                found, last = _states(model, [windows[i] for i in chosen], self.layers)
                 for number, vectors in zip(chosen, found, strict=True):
-                    states[ends[number] : ends[number + 1]] = vectors[: lengths[number]]
+                    n_tokens = lengths[number]
+                    states[starts[number] : starts[number] + n_tokens] = vectors[:n_tokens]
+                np.add.at(sums, rows[chosen], last)
                 n_done += lengths[chosen].sum()
-                tell(n_done / max(ends[-1], 1))
-        per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
-        first = np.cumsum(per_text) - per_text
-        places = zip(first.tolist(), per_text.tolist(), strict=True)
+                tell(n_done / max(lengths.sum(), 1))
+        means = sums / np.maximum(per_text, 1)[:, None]
+        states[first + per_text, : self.whole_width] = np.clip(means, -_LARGEST, _LARGEST)
+        places = zip(first.tolist(), (per_text + 1).tolist(), strict=True)
         return Piece(states, dict(zip(texts, places, strict=True)))
 
 
@@ -235,7 +248,7 @@ def _fingerprint(model, tokenizer):
 
 
 def _states(model, windows, layers):
-    """Token states of a batch of windows, float16 (B, T, width)."""
+    """Token states of a batch of windows, float16 (B, T, width), and sums of the last layer's."""
     device = next(model.parameters()).device
     longest = max(len(ids) for ids in windows)
     ids = torch.zeros(len(windows), longest, dtype=torch.long)
@@ -243,8 +256,10 @@ def _states(model, windows, layers):
     for row, window in enumerate(windows):
         ids[row, : len(window)] = torch.tensor(window)
         mask[row, : len(window)] = 1
-    out = read_layers(model, layers, input_ids=ids.to(device), attention_mask=mask.to(device))
-    return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy()
+    ids, mask = ids.to(device), mask.to(device)
+    out, last = read_layers(model, layers, input_ids=ids, attention_mask=mask)
+    sums = (last.float() * mask[..., None]).sum(dim=1)
+    return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy(), sums.cpu().numpy()
 
 
 @contextmanager
@@ -274,6 +289,7 @@ def _make(params, fitted):
     require(is_count(width) and isinstance(mark, str), "an encoder")
     is_tuple = isinstance(layers, tuple) and len(layers) <= MOST_LAYERS
     require(is_tuple and all(type(number) is int for number in layers), "layers of an encoder")
+    require(width % max(len(layers), 1) == 0, "layers of an encoder")
     encoder = PretrainedEncoder(name, layers=layers)
     encoder.width_, encoder.fingerprint_ = width, mark
     return encoder

@@ -121,13 +121,15 @@ class TunableEncoder:
         Returns
         -------
         rows : TokenRows
+        wholes : None
+            There is no vector of a whole text that would stay as it is.
         """
         windows, rows = token_windows(self._loaded_tokenizer(), texts, self.window, max_tokens)
         lengths = np.array([len(ids) for ids in windows], dtype=np.int64)
         per_text = np.bincount(rows, weights=lengths, minlength=len(texts)).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(per_text)])
         ids = np.fromiter((i for window in windows for i in window), np.int64, starts[-1])
-        return TokenRows(starts, ids + 1, unknown=self.unknown + 1)
+        return TokenRows(starts, ids + 1, unknown=self.unknown + 1), None
 
     def _loaded_tokenizer(self):
         if self._tokenizer is None:

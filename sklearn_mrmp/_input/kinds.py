@@ -6,8 +6,9 @@ looks at the caller's rows, or None for rows that are no matrix, which ``checked
 all other methods take; ``fit(X)``; ``tokens(X)``, the ragged rows that batches are cut from; of
 `EncodedRows` ``bag(rows)``, the matrix for linear and neighbour voters, and ``table(rows)``, the
 matrix for any scikit-learn estimator; ``embedding()``, which describes the torch module that turns
-a batch into token states; and, where `LinearFeatures` is not enough for linear models,
-``representation(bag)``, which fits another.
+a batch into token states. Some have more: ``representation(bag)``, where `LinearFeatures` is not
+enough for linear models; ``wholes(rows)``, a vector for each row, of ``whole_width``, by which the
+neighbour voter compares rows.
 """
 
 from sklearn_mrmp._input.features import FeatureInput

@@ -5,6 +5,7 @@ Knows the face of input kinds (`kinds`), the representation of linear models and
 
 from functools import cached_property
 
+from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.presentation import LinearFeatures
 
 
@@ -72,6 +73,13 @@ class EncodedRows:
     def table(self):
         """The matrix that any scikit-learn estimator reads."""
         return self.encoder.table(self)
+
+    @cached_property
+    def wholes(self):
+        """The rows as the neighbour voter compares them: these, or one vector for each."""
+        make = getattr(self.encoder, "wholes", None)
+        vectors = None if make is None else make(self)
+        return self if vectors is None else EncodedRows.of(FeatureInput(), vectors)
 
     @cached_property
     def features(self):

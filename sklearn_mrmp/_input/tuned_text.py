@@ -19,6 +19,14 @@ class TunedTextInput(TextInput):
         """Return what any scikit-learn estimator reads: how often each word occurs."""
         return rows.bag
 
+    def wholes(self, rows):
+        """Return nothing: the neighbour voter reads words."""
+
+    @property
+    def whole_width(self):
+        """Number of words."""
+        return self.n_tokens_
+
     def embedding(self):
         """Describe the module that reads the ids; see `sklearn_mrmp.nn.make_embedding`."""
         return {"kind": "transformer", "source": self.encoder}

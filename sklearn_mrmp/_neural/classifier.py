@@ -365,8 +365,11 @@ def _complete(classifier):
         for net in getattr(voter, "nets", ()):
             require(net.module_.n_labels == n_labels, "network and labels")
             require(net.module__embedding == encoder.embedding(), "network and rows")
-        shape = getattr(voter, "shape", (encoder.n_tokens_, n_labels))
-        require(shape == (encoder.n_tokens_, n_labels), "voters, features and labels")
+        width = encoder.n_tokens_
+        if getattr(voter, "reads_wholes", False):
+            width = getattr(encoder, "whole_width", width)
+        shape = getattr(voter, "shape", (width, n_labels))
+        require(shape == (width, n_labels), "voters, features and labels")
         require(getattr(voter, "n_labels_", n_labels) == n_labels, "voters and labels")
     require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
     decides = classifier._target_encoding.kind != "multiclass"

@@ -69,6 +69,8 @@ class NeighborVoter:
     """
 
     decodes_candidates = False
+    # Compares rows by their `wholes`, where an input kind has such.
+    reads_wholes = True
 
     def fit(self, rows, Y, rows_valid, Y_valid):
         """Remember training rows and let held-out ones choose the power.
@@ -107,6 +109,7 @@ class NeighborVoter:
         return voter
 
     def _remember(self, rows, Y):
+        rows = rows.wholes
         self.features_ = rows.features
         self.log_odds_ = frequency_intercepts(Y)
         X = rows.presented(self.features_)
@@ -154,7 +157,7 @@ class NeighborVoter:
 
         Looked up once: the vote and rules about similar rows both want them.
         """
-        return rows.result_of(self, self._look_up)
+        return rows.wholes.result_of(self, self._look_up)
 
     def _look_up(self, rows):
         X, k = rows.presented(self.features_), min(_N_NEIGHBORS, self.labels_.shape[0])

@@ -82,9 +82,9 @@ def test_an_encoder_adds_the_methods_for_texts(arguments, home, tmp_path, capsys
     printed = capsys.readouterr().out
     for name in DEFAULT:
         assert f"| {name} | optimal |" in printed
-    # All methods together have encoded each text once for mean states and once for token states.
+    # All methods together have encoded each text once.
     texts = [text for part in load_text_parts("goemotions", home) for text in part.data]
-    assert sorted(seen) == sorted(2 * list(set(texts)))
+    assert sorted(seen) == sorted(set(texts))
 
 
 def test_a_folder_for_the_run_is_removed_afterwards(arguments, tmp_path, monkeypatch):

@@ -43,7 +43,7 @@ def counted(encoder):
 
 
 def kept(encoder, texts, folder, **options):
-    return encoder.encode(texts, cache_dir=folder, **options)
+    return encoder.encode(texts, cache_dir=folder, **options)[0]
 
 
 def n_encoded(encoder, texts, folder, **options):
@@ -69,11 +69,11 @@ def shards(folder, pattern="*.npy"):
 
 def test_a_text_that_occurs_twice_is_encoded_once(encoder):
     with counted(encoder) as calls:
-        rows = encoder.encode(["sea", "ship at sea", "sea", "sea"])
+        rows = encoder.encode(["sea", "ship at sea", "sea", "sea"])[0]
     assert calls == [2]
     assert rows.lengths.tolist() == [3, 5, 3, 3]
     assert len(rows.states) == 8
-    assert_close(rows, encoder.encode(["sea", "ship at sea"]).take(np.array([0, 1, 0, 0])))
+    assert_close(rows, encoder.encode(["sea", "ship at sea"])[0].take(np.array([0, 1, 0, 0])))
 
 
 def test_texts_are_encoded_once_and_found_again(encoder, tmp_path):
@@ -85,12 +85,12 @@ def test_texts_are_encoded_once_and_found_again(encoder, tmp_path):
 
 
 def test_states_are_the_same_with_and_without_a_folder(encoder, tmp_path):
-    expected = encoder.encode(TEXTS)
+    expected = encoder.encode(TEXTS)[0]
     assert_close(kept(encoder, TEXTS, tmp_path), expected)
     assert_close(kept(encoder, TEXTS, tmp_path), expected)
     mixed = [*MORE, *TEXTS, MORE[1]]
     for _ in range(2):
-        assert_close(kept(encoder, mixed, tmp_path), encoder.encode(mixed))
+        assert_close(kept(encoder, mixed, tmp_path), encoder.encode(mixed)[0])
 
 
 def test_texts_of_one_shard_are_read_where_they_are(encoder, tmp_path):
@@ -101,7 +101,7 @@ def test_texts_of_one_shard_are_read_where_they_are(encoder, tmp_path):
     assert isinstance(rows.states, np.memmap)
     assert not rows.states.flags.writeable
     assert rows.states.dtype == np.float16
-    assert_close(rows, encoder.encode([TEXTS[3], TEXTS[0], TEXTS[3]]))
+    assert_close(rows, encoder.encode([TEXTS[3], TEXTS[0], TEXTS[3]])[0])
 
 
 def test_texts_of_several_shards_are_gathered_in_memory_or_in_a_file(
@@ -127,8 +127,8 @@ def test_other_encoders_and_other_lengths_have_states_of_their_own(encoder, tmp_
     assert n_encoded(encoder, TEXTS, tmp_path, max_tokens=12) == 0  # the whole window, as None
     assert n_encoded(encoder, TEXTS, tmp_path, max_tokens=100) == 5
     assert len(list(tmp_path.iterdir())) == 4
-    assert_close(kept(encoder, TEXTS, tmp_path, max_tokens=4), encoder.encode(TEXTS, 4))
-    assert_close(kept(encoder, TEXTS, tmp_path, max_tokens=100), encoder.encode(TEXTS, 100))
+    assert_close(kept(encoder, TEXTS, tmp_path, max_tokens=4), encoder.encode(TEXTS, 4)[0])
+    assert_close(kept(encoder, TEXTS, tmp_path, max_tokens=100), encoder.encode(TEXTS, 100)[0])
 
 
 def test_a_tokenizer_that_splits_otherwise_is_another_encoder(pair):
@@ -237,7 +237,7 @@ def test_a_full_disk_costs_what_would_be_kept_and_not_the_states(encoder, tmp_pa
     monkeypatch.setattr("os.fsync", full)
     with pytest.warns(UserWarning, match="could not be kept in .*No space left"):
         rows = kept(encoder, TEXTS, tmp_path)
-    assert_close(rows, encoder.encode(TEXTS))
+    assert_close(rows, encoder.encode(TEXTS)[0])
     assert shards(tmp_path, "*") == []
 
 
@@ -249,7 +249,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_texts_are_encoded(encode
 
 
 def _encode_in_process(folder, cache, texts):
-    PretrainedEncoder.of(folder).encode(texts, cache_dir=cache)
+    PretrainedEncoder.of(folder).encode(texts, cache_dir=cache)[0]
 
 
 def test_processes_share_a_folder(pair, encoder, tmp_path):

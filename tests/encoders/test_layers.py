@@ -64,13 +64,17 @@ def test_a_users_model_is_as_before(encoder):
     assert not any(part._forward_hooks for part in encoder[0].modules())
 
 
-def test_layers_above_those_that_are_read_are_not_computed(encoder):
-    model, tokenizer = copy.deepcopy(encoder)
-    seen = []
-    for number, layer in enumerate(model.encoder.layer, start=1):
-        layer.register_forward_hook(lambda *_, number=number: seen.append(number))
-    TextEncoder((model, tokenizer), layers=1).fit_transform(TEXTS)
-    assert set(seen) == {1}
+@pytest.mark.parametrize("max_tokens", [None, 30])
+def test_mean_states_are_those_of_the_last_layer_whatever_else_is_read(
+    encoder, tmp_path, max_tokens
+):
+    texts = [*TEXTS, " ".join(TEXTS * 3)]  # the last one has several windows
+    options = {"pooling": "mean", "max_tokens": max_tokens}
+    alone = TextEncoder(encoder, **options).fit_transform(texts)
+    states = TextEncoder(encoder, layers="last", max_tokens=max_tokens).fit_transform(texts)
+    np.testing.assert_allclose(alone, states.pooled(), atol=2e-3)
+    beside = TextEncoder(encoder, cache_dir=tmp_path, **options).fit_transform(texts)
+    np.testing.assert_allclose(beside, alone, atol=2e-3)
 
 
 def test_an_encoder_whose_layers_are_not_one_by_one_is_read_at_its_end():

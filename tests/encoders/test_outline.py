@@ -82,6 +82,7 @@ def test_transformers_that_are_not_made_of_their_configuration_have_none():
         {"config": []},
         {"more": 1},
     ],
+    ids=lambda change: next(iter(change)),
 )
 def test_strange_outlines_are_refused(outline, change):
     with pytest.raises(ValueError, match="encoder"):
@@ -104,7 +105,7 @@ def test_strange_outlines_are_refused(outline, change):
         {"pad_token_id": [[[[[0]]]]]},
         {"hidden_dropout_prob": object()},
     ],
-    ids=str,
+    ids=lambda change: next(iter(change)),
 )
 def test_strange_settings_are_refused_before_anything_is_made(outline, change, monkeypatch):
     monkeypatch.setattr(transformers.AutoModel, "from_config", None)

@@ -43,7 +43,7 @@ def rows_of(states):
 
 
 def test_states_are_those_of_each_text_alone(pair):
-    states = PretrainedEncoder.of(pair).encode(TEXTS)
+    states = PretrainedEncoder.of(pair).encode(TEXTS)[0]
     assert states.states.dtype == np.float16
     assert states.shape == (4, 16)
     for text, row in zip(TEXTS, rows_of(states), strict=True):
@@ -51,15 +51,15 @@ def test_states_are_those_of_each_text_alone(pair):
 
 
 def test_batches_change_nothing_but_the_last_digits(pair, monkeypatch):
-    expected = PretrainedEncoder.of(pair).encode(TEXTS)
+    expected = PretrainedEncoder.of(pair).encode(TEXTS)[0]
     monkeypatch.setattr("sklearn_mrmp._encoders.windows._BATCH_WINDOWS", 1)
-    found = PretrainedEncoder.of(pair).encode(TEXTS)
+    found = PretrainedEncoder.of(pair).encode(TEXTS)[0]
     np.testing.assert_allclose(found.states, expected.states, atol=2e-3)
 
 
 @pytest.mark.parametrize("max_tokens", [None, 3, 12, 15, 100])
 def test_long_texts_are_read_in_windows_up_to_max_tokens(pair, max_tokens):
-    lengths = PretrainedEncoder.of(pair).encode(TEXTS, max_tokens).lengths
+    lengths = PretrainedEncoder.of(pair).encode(TEXTS, max_tokens)[0].lengths
     # Twelve words of 14 fill more than one window of 12 tokens, two of which are special.
     whole = [3, 5, 2, 14 + 2 * 2]
     expected = [min(n, 12 if max_tokens is None else max_tokens) for n in whole]
@@ -81,9 +81,9 @@ def test_batches_hold_each_window_once():
 
 
 def test_states_beyond_a_limit_are_kept_in_a_file(pair, monkeypatch):
-    expected = PretrainedEncoder.of(pair).encode(TEXTS)
+    expected = PretrainedEncoder.of(pair).encode(TEXTS)[0]
     monkeypatch.setattr(pieces, "_MOST_BYTES", 10)
-    found = PretrainedEncoder.of(pair).encode(TEXTS)
+    found = PretrainedEncoder.of(pair).encode(TEXTS)[0]
     assert isinstance(found.states, np.memmap)
     np.testing.assert_array_equal(found.states, expected.states)
 
@@ -92,7 +92,7 @@ def test_the_users_model_is_as_before(pair):
     model, _ = pair
     model.train()
     before = torch.get_rng_state()
-    PretrainedEncoder.of(pair).encode(TEXTS)
+    PretrainedEncoder.of(pair).encode(TEXTS)[0]
     assert model.training
     assert torch.equal(torch.get_rng_state(), before)
     model.eval()
@@ -102,7 +102,7 @@ def test_a_folder_and_the_objects_from_it_are_the_same_encoder(pair, folder):
     by_name, given = PretrainedEncoder.of(str(folder)), PretrainedEncoder.of(pair)
     assert by_name.fingerprint_ == given.fingerprint_
     assert PretrainedEncoder.of(folder).width_ == 16
-    np.testing.assert_array_equal(by_name.encode(TEXTS).states, given.encode(TEXTS).states)
+    np.testing.assert_array_equal(by_name.encode(TEXTS)[0].states, given.encode(TEXTS)[0].states)
 
 
 def test_other_weights_or_words_are_another_encoder(pair):
@@ -115,9 +115,9 @@ def test_pickles_hold_no_weights_that_can_be_loaded_by_name(pair, folder):
     by_name = PretrainedEncoder.of(str(folder))
     assert len(pickle.dumps(by_name)) < 1_000
     again = pickle.loads(pickle.dumps(by_name))
-    np.testing.assert_array_equal(again.encode(TEXTS).states, by_name.encode(TEXTS).states)
+    np.testing.assert_array_equal(again.encode(TEXTS)[0].states, by_name.encode(TEXTS)[0].states)
     given = pickle.loads(pickle.dumps(PretrainedEncoder.of(pair)))
-    np.testing.assert_array_equal(given.encode(TEXTS).states, by_name.encode(TEXTS).states)
+    np.testing.assert_array_equal(given.encode(TEXTS)[0].states, by_name.encode(TEXTS)[0].states)
 
 
 def test_an_encoder_that_has_changed_under_its_name_is_refused(folder, tmp_path):
@@ -126,7 +126,7 @@ def test_an_encoder_that_has_changed_under_its_name_is_refused(folder, tmp_path)
         part.save_pretrained(tmp_path)
     known.name = str(tmp_path)
     with pytest.raises(ValueError, match="is not the one that this model was fitted with"):
-        known.encode(TEXTS)
+        known.encode(TEXTS)[0]
 
 
 def test_what_cannot_be_loaded_is_explained(tmp_path):

@@ -32,13 +32,13 @@ def folder(pair, tmp_path_factory):
 
 @pytest.mark.parametrize("max_tokens", [None, 3, 15, 100])
 def test_rows_have_the_tokens_that_a_frozen_encoder_has_states_of(pair, max_tokens):
-    rows = TunableEncoder.of(pair).encode(TEXTS, max_tokens)
-    frozen = PretrainedEncoder.of(pair).encode(TEXTS, max_tokens)
+    rows = TunableEncoder.of(pair).encode(TEXTS, max_tokens)[0]
+    frozen = PretrainedEncoder.of(pair).encode(TEXTS, max_tokens)[0]
     np.testing.assert_array_equal(rows.lengths, frozen.lengths)
 
 
 def test_ids_count_from_one_and_what_is_left_out_is_unknown(pair):
-    tokenizer, rows = pair[1], TunableEncoder.of(pair).encode(TEXTS)
+    tokenizer, rows = pair[1], TunableEncoder.of(pair).encode(TEXTS)[0]
     expected = np.concatenate(tokenizer(TEXTS, truncation=True, max_length=12)["input_ids"])
     np.testing.assert_array_equal(rows.tokens, expected + 1)
     dropped = rows.drop(0.5, np.random.default_rng(0))
@@ -52,8 +52,8 @@ def test_the_network_starts_with_the_states_of_a_frozen_encoder(pair):
     tuned = make_embedding({"kind": "transformer", "source": encoder}, d_model=4).eval()
     plain = make_embedding({"kind": "states", "width": 16}, d_model=4)
     plain.load_state_dict(tuned.state_dict(), strict=False)
-    states = PretrainedEncoder.of(pair).encode(TEXTS, 100).padded()["states"]
-    batch = encoder.encode(TEXTS, 100).padded()
+    states = PretrainedEncoder.of(pair).encode(TEXTS, 100)[0].padded()["states"]
+    batch = encoder.encode(TEXTS, 100)[0].padded()
     with torch.inference_mode():
         found = tuned(torch.from_numpy(batch["tokens"]))
         expected = plain(torch.from_numpy(states))
@@ -99,7 +99,7 @@ def test_pickles_hold_no_weights_that_can_be_loaded_by_name(pair, folder):
     assert len(stored) < 3_000
     again = pickle.loads(stored)
     assert again == by_name
-    np.testing.assert_array_equal(again.encode(TEXTS).tokens, by_name.encode(TEXTS).tokens)
+    np.testing.assert_array_equal(again.encode(TEXTS)[0].tokens, by_name.encode(TEXTS)[0].tokens)
     with torch.device("meta"):  # an outline of the network is made first
         again.make()
     assert torch.equal(
@@ -113,7 +113,7 @@ def test_a_tokenizer_that_has_changed_under_its_name_is_refused(folder, tmp_path
         part.save_pretrained(tmp_path)
     known.name = str(tmp_path)
     with pytest.raises(ValueError, match="its vocabulary differs"):
-        known.encode(TEXTS)
+        known.encode(TEXTS)[0]
 
 
 def test_an_encoder_that_files_cannot_hold_is_refused_when_saving(pair, tmp_path):

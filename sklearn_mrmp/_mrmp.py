@@ -207,10 +207,10 @@ default="optimal"
     between the labels it decodes.
 
     ``"auto"`` is `d_model` 64, `n_heads` 2, `n_encoder_layers` 2, `n_decoder_layers` 2, `dropout`
-    0.1 and `lr` 0.002. For features more than a quarter of which are not zero it is 64, 2, 0, 1, 0.1
-    and 0.003; for token states, which come from an encoder that has done an encoder's work, 128, 4,
-    0, 1, 0.2 and 0.001; for vectors 128, 4, 0, 1, 0.3 and 0.003. With another width there are fewer
-    heads if they would not divide it.
+    0.1 and `lr` 0.002. For features more than a quarter of which are not zero it is 64, 2, 0, 1,
+    0.1 and 0.003; for token states, which come from an encoder that has done an encoder's work,
+    128, 4, 0, 1, 0.2 and 0.001; for vectors 128, 4, 0, 1, 0.3 and 0.003. With another width there
+    are fewer heads if they would not divide it.
 
     A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf

@@ -19,30 +19,23 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
-from sklearn_mrmp._encoders.text import PretrainedEncoder
-from sklearn_mrmp._encoders.tunable import TunableEncoder
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
-from sklearn_mrmp._input.tuned_text import TunedTextInput
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
+from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
-
-_NOTHING_TO_TUNE = (
-    "encoder_lr={} fine-tunes a text encoder, but there is none, and X was read as {}. Pass texts "
-    "and encoder=..., or leave encoder_lr at 0."
-)
 
 
 class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
@@ -287,36 +280,6 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
-
-
-def make_encoder(kind, settings):
-    """Make what reads rows of a kind.
-
-    Returns
-    -------
-    encoder : input kind
-        Not fitted.
-    settings : FitSettings
-        Of an encoder of texts they know what it is, wherever it comes from.
-    """
-    # The paper's attention knows nothing of how rare a word is.
-    weighted = getattr(settings.network, "architecture", "default") == "default"
-    rate = settings.training.encoder_lr
-    if settings.input.encoder is None:
-        if rate > 0:
-            raise ValueError(_NOTHING_TO_TUNE.format(rate, kind.name))
-        return kind(settings.input.max_tokens, weighted=weighted), settings
-    source, layers, max_tokens, cache_dir = taken_apart(settings.input.encoder)
-    if settings.input.max_tokens is not None:
-        max_tokens = settings.input.max_tokens
-    if rate > 0:
-        kind, encoder = TunedTextInput, TunableEncoder.of(source)
-    else:
-        encoder = PretrainedEncoder.of(source, layers)
-    known = replace(settings.input, encoder=encoder.fingerprint_, max_tokens=max_tokens)
-    device = settings.training.device
-    rows = kind(max_tokens, encoder=encoder, device=device, cache_dir=cache_dir)
-    return rows, replace(settings, input=known)
 
 
 def neural_part():

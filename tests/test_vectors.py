@@ -152,3 +152,20 @@ def test_feature_dropout_puts_means_in_the_place_of_values(dense):
 def test_the_paper_reads_a_token_for_each_column(dense):
     clf = MrMPClassifier.paper(max_epochs=1, d_model=8, n_heads=2, voters=("network",))
     assert clf.fit(dense[0][:40], dense[1][:40]).input_type_ == "features"
+
+
+def test_wide_token_ids_without_a_mark_are_still_asked_about():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(380, WIDE, size=300)
+    X = rng.integers(1, 5000, size=(300, WIDE)) * (np.arange(WIDE) < lengths[:, None])
+    Y = rng.integers(0, 2, size=(300, 2))
+    with pytest.warns(UserWarning, match="looks like token ids"):
+        tiny(voters=("linear",)).fit(X, Y)
+
+
+def test_rows_that_are_full_only_at_the_start_are_no_error():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, WIDE))
+    X[1000:] = 0
+    Y = rng.integers(0, 2, size=(3000, 2))
+    assert tiny(voters=("linear",)).fit(sp.csr_array(X), Y).input_type_ == "features"

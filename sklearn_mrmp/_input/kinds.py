@@ -64,7 +64,7 @@ def input_kind(input_type, X, has_encoder=False, literal=False):
         kind = next(kind for kind in kinds if kind.recognises(X))
     if (kind is TextInput) != has_encoder:
         raise ValueError(_TEXT_WITHOUT_ENCODER if kind is TextInput else _ENCODER_WITHOUT_TEXT)
-    if kind is FeatureInput and input_type == "auto":
+    if kind in (FeatureInput, VectorInput) and input_type == "auto":
         warn_of_token_ids(X)
     return kind
 

@@ -19,6 +19,7 @@ from sklearn_mrmp._input.presentation import (
 )
 from sklearn_mrmp._input.vector_rows import VectorRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._numerics.rows import evenly_spaced
 from sklearn_mrmp._numerics.sparse import as_csr
 
 # A column of a sparse matrix belongs to the vector if this share of the training rows has it.
@@ -26,7 +27,7 @@ _DENSE_FROM = 0.5
 # "auto" reads rows as vectors from this many dense columns on; below, a token for each column is
 # better and cheap enough.
 _WIDE_FROM = 384
-# "auto" looks at this many rows to see whether a matrix is dense.
+# "auto" looks at this many rows to see whether an array is full.
 _LOOKED_AT = 1_000
 
 
@@ -132,22 +133,24 @@ class VectorInput:
 
 
 def column_shares(X):
-    """Share of the first rows that have each column, of whatever a caller gave.
+    """Share of the rows that have each column, of whatever a caller gave.
 
     Returns
     -------
     shares : ndarray of shape (n_features,), or None
         None if it is no matrix of numbers; what is wrong with it is said elsewhere.
     """
-    if not sp.issparse(X):
-        X = X[:_LOOKED_AT] if isinstance(X, (list, tuple, np.ndarray)) else X
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+    else:
         try:
             X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         except ValueError:  # rows of different length
             return None
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.shape[0]:
         return None
-    return _shares(sp.csr_array(X)[:_LOOKED_AT] if sp.issparse(X) else X[:_LOOKED_AT])
+    # All columns of a dense matrix belong to the vector: a look at some rows is enough.
+    return _shares(X if sp.issparse(X) else X[evenly_spaced(len(X), _LOOKED_AT)])
 
 
 def _shares(X):

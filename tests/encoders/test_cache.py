@@ -273,7 +273,7 @@ def test_nothing_is_said_about_a_folder_that_works(encoder, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kept(encoder, TEXTS, tmp_path)
-        kept(encoder, TEXTS, tmp_path)
+        assert n_encoded(encoder, TEXTS, tmp_path) == 0
 
 
 def test_progress_counts_texts_that_were_found(encoder, tmp_path):

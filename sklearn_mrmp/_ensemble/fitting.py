@@ -10,13 +10,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_mrmp._ensemble.gain import VoteGain, vote_gain
 from sklearn_mrmp._ensemble.model import Ensemble, inside
+from sklearn_mrmp._ensemble.refitting import refitted
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import SILENT, Report
@@ -26,6 +29,9 @@ from sklearn_mrmp._voters.choice import NETWORK, make_voters
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 
+# A short training is followed by the whole one where the network has lowered the held-out log loss
+# of the vote by more than this share, by two standard errors.
+_PAYS, _ERRORS = 0.05, 2.0
 # Candidates are weighed by what this many entries of held-out rows say.
 _CANDIDATE_ENTRIES = 2**22
 
@@ -80,6 +86,10 @@ class FittedEnsemble:
         The rows most similar to them among those that these voters were fitted on.
     interrupted : bool
         Whether the user stopped a training; what had been learned by then is here.
+    gain : VoteGain or None
+        What the network adds to the vote of the others; None without it, or without others.
+    trainer : trainer of a network, or None
+        The one whose networks vote.
     """
 
     ensemble: Ensemble
@@ -88,6 +98,8 @@ class FittedEnsemble:
     P: np.ndarray
     similar: SimilarRows | None
     interrupted: bool = False
+    gain: VoteGain | None = None
+    trainer: object = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +139,41 @@ def fit_ensemble(plan, splits):
         When the user stopped it before anything was learned, or between several processes.
     """
     chosen = _choose(plan, splits[0])
-    folds = _until_interrupted(_fit_folds(plan, chosen, splits))
+    plan, first = _spend_where_it_pays(plan, chosen, splits)
+    folds = _until_interrupted(chain(first, _fit_folds(plan, chosen, splits, len(first))))
     if not folds:
         raise KeyboardInterrupt("Training was interrupted before its first epoch was done.")
     interrupted = folds[-1].interrupted
     keep = plan.network is not None and not interrupted
     fitted, stopped = finished(partial(_put_together, plan, folds), keep=keep)
     return replace(fitted, interrupted=interrupted or stopped)
+
+
+def _spend_where_it_pays(plan, chosen, splits):
+    """Try a short training of the network first, and say whether the whole one follows.
+
+    Returns
+    -------
+    plan : EnsemblePlan
+        With the trainer to go on with.
+    folds : list of _Fold
+        The first one, if the short training will do, or if the user stopped it.
+    """
+    short = plan.network and plan.network.short()
+    if short is None or len(plan.voters) == 1:
+        return plan, []
+    tried = replace(plan, network=short)
+    fold = _fit_fold(tried, chosen, splits[0], 0, len(splits))
+    if fold.interrupted:
+        return tried, [fold]
+    gain = vote_gain(fold.evidence, NETWORK)
+    pays = gain.gain - _ERRORS * gain.standard_error > _PAYS
+    plan.report.say(
+        f"network: a short training lowers the held-out log loss of the vote by {gain}, which is "
+        + (f"surely more than {_PAYS:.0%}: it" if pays else f"not surely more than {_PAYS:.0%}: it")
+        + (" is now trained at full length" if pays else " stays as it is")
+    )
+    return (plan, []) if pays else (tried, [fold])
 
 
 def _put_together(plan, folds):
@@ -149,7 +189,15 @@ def _put_together(plan, folds):
         sp.csr_array(sp.vstack([fold.Y for fold in folds])),
         inside(np.concatenate([ensemble.combined(votes) for votes, _ in evidence])),
         _joined_similar(folds),
+        gain=_network_gain(ensemble, evidence),
+        trainer=plan.network,
     )
+
+
+def _network_gain(ensemble, evidence):
+    if NETWORK not in ensemble.voters or len(ensemble.voters) == 1:
+        return None
+    return vote_gain(evidence, NETWORK)
 
 
 def _weighed(ensemble, evidence, n_folds):
@@ -195,14 +243,15 @@ def _candidate_weights(ensemble, split):
     return vote_weights([(replace(votes, frequency=ensemble.frequency), Y[chosen].toarray())])
 
 
-def _fit_folds(plan, chosen, splits):
+def _fit_folds(plan, chosen, splits, n_done):
     """Folds in their order; one after the other, or several at once in processes of their own."""
     n_splits = len(splits)
-    if n_splits == 1 or effective_n_jobs(plan.n_jobs) == 1:
-        return (_fit_fold(plan, chosen, split, i, n_splits) for i, split in enumerate(splits))
+    left = list(enumerate(splits))[n_done:]
+    if len(left) <= 1 or effective_n_jobs(plan.n_jobs) == 1:
+        return (_fit_fold(plan, chosen, split, i, n_splits) for i, split in left)
     plan = replace(plan, network=plan.network and plan.network.alone())
     return Parallel(n_jobs=plan.n_jobs)(
-        delayed(_fit_fold_alone)(plan, chosen, split, i, n_splits) for i, split in enumerate(splits)
+        delayed(_fit_fold_alone)(plan, chosen, split, i, n_splits) for i, split in left
     )
 
 
@@ -215,7 +264,7 @@ def _fit_fold(plan, chosen, split, number, n_splits):
     """Fit the voters of a split and predict its held-out rows."""
     fold, report = chosen, plan.report.one_of("fold", number, n_splits)
     if n_splits > 1:
-        voters = _refitted(chosen.voters, split.rows, split.Y, report)
+        voters = refitted(chosen.voters, split.rows, split.Y, report)
         fold = replace(chosen, voters=voters, frequency=frequency_intercepts(split.Y))
     interrupted = False
     if plan.network is not None:
@@ -280,35 +329,3 @@ def _joined_similar(folds):
     if folds[0].similar is None or len(folds) == 1:
         return folds[0].similar
     return SimilarRows.concatenated([fold.similar for fold in folds])
-
-
-def with_all_rows(ensemble, rows, Y, report=SILENT):
-    """Fit the voters beside the network anew on all rows: it takes seconds, and more rows help.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        As fitted.
-    rows : EncodedRows
-        All rows, for the ensemble's encoder.
-    Y : csr_array
-        Their 0/1 labels.
-    report : Report, default=SILENT
-        Says how it goes.
-
-    Returns
-    -------
-    ensemble : Ensemble
-    """
-    voters = _refitted(ensemble.voters, rows, Y, report.at("refit"))
-    return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y))
-
-
-def _refitted(voters, rows, Y, report):
-    """Return the voters, those beside the network fitted anew with the choices they have made."""
-    new = dict(voters)
-    for name, voter in voters.items():
-        if not voter.decodes_candidates:
-            with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
-                new[name] = voter.refit(rows, Y)
-    return new

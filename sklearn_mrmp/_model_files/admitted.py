@@ -37,6 +37,7 @@ _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
 _encoders.text:PretrainedEncoder
 _encoders.tunable:TunableEncoder
+_ensemble.gain:VoteGain
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _graph.value:LabelGraph

@@ -111,6 +111,20 @@ class Architecture(ABC):
         """
         return {}
 
+    def first_try(self, params, input_type):
+        """Return what ``"auto"`` stands for in a short training that is tried first.
+
+        Parameters
+        ----------
+        params, input_type : as of `automatic`
+
+        Returns
+        -------
+        values : dict of str to object, or None
+            None where the whole training is wanted at once.
+        """
+        return None
+
     @abstractmethod
     def module_arguments(self, settings, data):
         """Arguments of the module; besides tensors of `relations` and `start_only` plain values."""

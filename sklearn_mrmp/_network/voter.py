@@ -86,6 +86,10 @@ class NetworkTrainer:
         Names candidates of training rows.
     n_candidates : int or None
         How many; None decodes every label.
+    first_try : NetworkRecipe or None
+        A short training that is tried first.
+    prefix : str
+        Begins the names of checkpoints, so that those of a short training are its own.
     """
 
     recipe: NetworkRecipe
@@ -97,13 +101,21 @@ class NetworkTrainer:
     stage: str = "train"
     scorer: object = None
     n_candidates: int | None = None
+    first_try: NetworkRecipe | None = None
+    prefix: str = ""
+
+    def short(self):
+        """Return the trainer of the short training, or None."""
+        if self.first_try is None:
+            return None
+        return replace(self, recipe=self.first_try, first_try=None, prefix="short-")
 
     def for_split(self, number, n_splits, ensemble):
         """Return the trainer of a split, with the ensemble that names its candidates."""
         stage = "train" if n_splits == 1 else f"fold-{number}"
         return replace(
             self,
-            stage=stage,
+            stage=self.prefix + stage,
             report=self.report.one_of("fold", number, n_splits),
             seed=self.seed + number * self.n_members,
             scorer=ensemble.voters.get("linear"),
@@ -174,7 +186,7 @@ class NetworkTrainer:
             seed=(self.seed + member) % np.iinfo(np.int32).max,
             checkpoint=self.checkpoints.stage(name),
             report=self.report.one_of("member", member, self.n_members),
-            warns_if_slow=name in ("train", "fold-0"),
+            warns_if_slow=name.removeprefix(self.prefix) in ("train", "fold-0"),
         )
 
 

@@ -121,6 +121,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             self._target_encoding = replace(self._target_encoding, label_names=names)
             self.label_names_ = names
         self._label_sets, self._points = learned.label_sets, learned.points
+        self.network_gain_ = learned.gain
         if learned.network is not None:
             net = learned.network.net
             self.history_ = net.history[:]
@@ -293,6 +294,7 @@ def neural_part():
             "_label_sets": "LabelSetVote|NoneType",
             "_points": "OperatingPoints|NoneType",
             "label_graph_": "LabelGraph|NoneType",
+            "network_gain_": "VoteGain|NoneType",
             "history_": "list?",
             "n_iter_": "int?",
             "best_epoch_": "int?",

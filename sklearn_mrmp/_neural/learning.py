@@ -14,9 +14,11 @@ from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
-from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble, with_all_rows
+from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble
+from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
+from sklearn_mrmp._ensemble.refitting import with_all_rows
 from sklearn_mrmp._ensemble.splits import make_splits
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
 from sklearn_mrmp._graph.value import LabelGraph
@@ -52,11 +54,23 @@ class FitSettings:
     ensemble: EnsembleSettings
     outcome: OutcomeSettings
     run: RunSettings
+    first_try: tuple[Settings, TrainingSettings] | None = None
 
     @classmethod
     def of(cls, params, architecture, input_type):
-        """Sort the parameters of an estimator, which are given by name; ``"auto"`` is replaced."""
-        known = architecture.automatic(params, input_type)
+        """Sort the parameters of an estimator, which are given by name; ``"auto"`` is replaced.
+
+        `first_try` has the network and the training of a short cycle where one is to be tried.
+        """
+        settings = cls._sorted(params, architecture, architecture.automatic(params, input_type))
+        values = architecture.first_try(params, input_type)
+        if values is None:
+            return settings
+        short = cls._sorted(params, architecture, values)
+        return replace(settings, first_try=(short.network, short.training))
+
+    @classmethod
+    def _sorted(cls, params, architecture, known):
         params = {
             name: known.get(name, value) if isinstance(value, str) and value == "auto" else value
             for name, value in params.items()
@@ -94,6 +108,8 @@ class Learned:
         The decisions; None for several classes, which exclude each other: the largest wins.
     network : TrainedNetwork or None
         The first network that was trained on rows without the held-out ones.
+    gain : VoteGain or None
+        What the network adds to the vote of the others.
     interrupted : bool
         Whether the user stopped it after something had been learned.
     """
@@ -103,6 +119,7 @@ class Learned:
     label_sets: LabelSetVote | None
     points: OperatingPoints | None
     network: TrainedNetwork | None
+    gain: VoteGain | None
     interrupted: bool
 
 
@@ -162,10 +179,10 @@ class Lesson:
             tuned, stopped = finished(partial(self._tune_decisions, fitted), keep=keep)
             ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
             if self.given is None:
-                ensemble, interrupted = self._use_all_rows(plan, ensemble, interrupted)
+                ensemble, interrupted = self._use_all_rows(fitted, interrupted)
         network = fitted.ensemble.voters.get(NETWORK)
         first = None if network is None else network.members[0]
-        return Learned(ensemble, graph, *tuned, first, interrupted)
+        return Learned(ensemble, graph, *tuned, first, fitted.gain, interrupted)
 
     @cached_property
     def _rows(self):
@@ -194,13 +211,19 @@ class Lesson:
         settings = self.settings
         ensemble, run = settings.ensemble, settings.run
         voters = check_voters(ensemble.voters, ensemble.label_shortlist)
+        recipe = NetworkRecipe(self.architecture, settings.network, settings.training, run)
+        first = None
+        if settings.first_try is not None:
+            network, training = settings.first_try
+            first = replace(recipe, network=network, training=training)
         trainer = NetworkTrainer(
-            NetworkRecipe(self.architecture, settings.network, settings.training, run),
+            recipe,
             learn_graph,
             seed=random_state.randint(np.iinfo(np.int32).max),
             n_members=ensemble.n_members,
             checkpoints=checkpoints,
             report=self.report,
+            first_try=first,
         )
         return EnsemblePlan(
             voters,
@@ -247,7 +270,7 @@ class Lesson:
         others = np.setdiff1d(np.arange(self.Y.shape[0]), fitted.numbers)
         return dense_part(self.Y[others] if len(others) else None)
 
-    def _use_all_rows(self, plan, ensemble, interrupted):
+    def _use_all_rows(self, fitted, interrupted):
         """Let the held-out rows teach, too; decisions stay those tuned on them.
 
         Returns
@@ -256,23 +279,24 @@ class Lesson:
             After Ctrl-C that of fewer rows, as it is.
         interrupted : bool
         """
+        ensemble, trainer = fitted.ensemble, fitted.trainer
         try:
-            if self.settings.outcome.refit and plan.network and not interrupted:
-                return self._refit(plan, ensemble)
+            if self.settings.outcome.refit and trainer and not interrupted:
+                return self._refit(trainer, ensemble)
             return with_all_rows(ensemble, self._rows, self.Y, self.report), interrupted
         except InsistedInterrupt:
             raise
         except KeyboardInterrupt:
-            if plan.network is None or interrupted:
+            if trainer is None or interrupted:
                 raise
             return ensemble, True
 
-    def _refit(self, plan, fitted):
+    def _refit(self, trainer, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
         encoder = self.encoder.fresh()
         rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
         ensemble = with_all_rows(replace(fitted, encoder=encoder), rows, self.Y, self.report)
-        network = plan.network.refit(ensemble, rows, self.Y)
+        network = trainer.refit(ensemble, rows, self.Y)
         if network.interrupted:
             return with_all_rows(fitted, self._rows, self.Y, self.report), True
         return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

@@ -32,6 +32,9 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     encoder : str, path-like or (model, tokenizer)
         Name or folder that ``transformers.AutoModel`` understands (extra ``text``), or both
         objects. Code that comes with an encoder is never run.
+    revision : str, default=None
+        Branch, tag or commit of a named encoder; a commit stays the same for ever. None takes the
+        newest. Folders have no revisions, and objects are refused with one.
     pooling : "mean" or None, default=None
         None gives a vector for each token; ``"mean"`` the mean of these vectors, one row a text.
     layers : "auto", "last", int or sequence of int, default="auto"
@@ -65,9 +68,10 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     Notes
     -----
-    Model files and pickles hold the name of the encoder and its fingerprint, not its weights, and
-    refuse another encoder under that name. An encoder given as objects has to be given again to a
-    loaded model: ``set_params(encoder=(model, tokenizer))``. Model files do not hold `cache_dir`.
+    Model files and pickles hold the name of the encoder, the `revision` that was asked for and a
+    fingerprint, not its weights. They load that revision by that name, and refuse another encoder.
+    An encoder given as objects has to be given again to a loaded model:
+    ``set_params(encoder=(model, tokenizer))``. Model files do not hold `cache_dir`.
 
     A text's states may differ in the last bit of half precision with the texts it was encoded
     with, as sums over padded rows are rounded otherwise.
@@ -87,6 +91,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     _parameter_constraints: dict = {  # noqa: RUF012
         # None is what a model file holds in the place of objects.
         "encoder": [str, os.PathLike, tuple, list, None],
+        "revision": [str, None],
         "pooling": [StrOptions({"mean"}), None],
         "layers": [StrOptions({"auto", "last"}), Integral, list, tuple],
         "max_tokens": [Interval(Integral, 1, None, closed="left"), None],
@@ -99,6 +104,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self,
         encoder,
         *,
+        revision=None,
         pooling=None,
         layers="auto",
         max_tokens=None,
@@ -107,6 +113,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         verbose=0,
     ):
         self.encoder = encoder
+        self.revision = revision
         self.pooling = pooling
         self.layers = layers
         self.max_tokens = max_tokens
@@ -139,7 +146,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         layers = self.layers
         if self._pools_last and self.cache_dir is None:
             layers = "last"  # what is kept beside token states would serve as well
-        self.encoder_ = PretrainedEncoder.of(self.encoder, layers)
+        self.encoder_ = PretrainedEncoder.of(self.encoder, layers, self.revision)
         return self
 
     def transform(self, X):
@@ -210,16 +217,19 @@ def taken_apart(encoder):
         Tokens of a text that are kept, if the classifier has no number of its own.
     cache_dir : path-like or None
         Where states are kept.
+    revision : str or None
+        Which version of a named encoder is loaded.
     """
     if not isinstance(encoder, TextEncoder):
-        return encoder, "auto", None, None
+        return encoder, "auto", None, None, None
     encoder._validate_params()
     if encoder.pooling is not None:
         raise ValueError(
             f"The TextEncoder given as encoder has pooling={encoder.pooling!r}, but the network "
             "reads the states of all tokens: give one with pooling=None."
         )
-    return encoder.encoder, encoder.layers, encoder.max_tokens, encoder.cache_dir
+    limits = encoder.layers, encoder.max_tokens
+    return encoder.encoder, *limits, encoder.cache_dir, encoder.revision
 
 
 TextEncoder._model_part = Part(

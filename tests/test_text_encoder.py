@@ -124,7 +124,8 @@ def test_it_works_in_pipelines_searches_and_beside_other_columns(data, folder, t
 def test_clones_and_parameters(pair, folder):
     encoder = TextEncoder(folder, pooling="mean", max_tokens=3, cache_dir="states")
     params = {"encoder": folder, "pooling": "mean", "max_tokens": 3, "cache_dir": "states"}
-    assert encoder.get_params() == {**params, "layers": "auto", "device": "auto", "verbose": 0}
+    rest = {"revision": None, "layers": "auto", "device": "auto", "verbose": 0}
+    assert encoder.get_params() == {**params, **rest}
     assert clone(encoder.fit()).get_params() == encoder.get_params()
     assert not hasattr(clone(encoder), "encoder_")
     assert clone(TextEncoder(pair)).fit().encoder_.fingerprint_ == encoder.encoder_.fingerprint_
@@ -273,3 +274,48 @@ def test_defaults_of_the_classifier_know_a_text_encoder(folder):
     clf = MrMPClassifier(encoder=TextEncoder(folder))
     assert clf.get_params()["encoder__encoder"] == folder
     assert "TextEncoder" in repr(clf)
+
+
+@pytest.fixture
+def revisions(monkeypatch):
+    """Collect the revisions that transformers is asked for."""
+    import transformers
+
+    seen = []
+    for kind in (transformers.AutoModel, transformers.AutoTokenizer):
+        plain = kind.from_pretrained
+
+        def recorded(name, *, plain=plain, **options):
+            assert "trust_remote_code" not in options
+            seen.append(options.get("revision"))
+            return plain(name, **options)
+
+        monkeypatch.setattr(kind, "from_pretrained", recorded)
+    return seen
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-3])
+def test_a_revision_is_loaded_and_kept_in_files(data, folder, tmp_path, revisions, rate):
+    texts, Y = data
+    encoder = TextEncoder(folder, revision="v1")
+    clf = tiny(encoder=encoder, encoder_lr=rate, max_epochs=1).fit(texts, Y)
+    assert revisions == ["v1", "v1"]
+    clf.save(tmp_path / "model.mrmp")
+    revisions.clear()
+    loaded = load(tmp_path / "model.mrmp")
+    assert revisions == []
+    assert loaded.encoder.revision == "v1"
+    loaded.predict(texts)
+    assert set(revisions) == {"v1"}
+
+
+def test_without_a_revision_none_is_asked_for(folder, revisions):
+    TextEncoder(folder).fit()
+    assert revisions == [None, None]
+
+
+def test_objects_with_a_revision_are_refused(data, pair):
+    with pytest.raises(ValueError, match=r"revision='v1' .* given as \(model, tokenizer\)"):
+        TextEncoder(pair, revision="v1").fit()
+    with pytest.raises(ValueError, match="revision='v1'"):
+        tiny(encoder=TextEncoder(pair, revision="v1")).fit(*data)

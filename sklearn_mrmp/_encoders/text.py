@@ -39,6 +39,8 @@ class PretrainedEncoder:
         Both, where they are at hand.
     layers : tuple of int, default=()
         Numbers of the layers that are read, as `chosen_layers` makes them; none is the last.
+    revision : str or None, default=None
+        Branch, tag or commit that the name is loaded at; None is what `transformers` takes.
 
     Attributes
     ----------
@@ -48,19 +50,27 @@ class PretrainedEncoder:
         SHA-256 of weights, vocabulary, and how a tokenizer splits words.
     """
 
-    def __init__(self, name=None, loaded=None, layers=()):
+    def __init__(self, name=None, loaded=None, layers=(), revision=None):
         self.name = name
         self._loaded = loaded
         self.layers = layers
+        self.revision = revision
 
     @classmethod
-    def of(cls, encoder, layers="last"):
+    def of(cls, encoder, layers="last", revision=None):
         """Return the encoder that a user means: a name, a folder, or a pair of objects."""
         if isinstance(encoder, (str, Path)):
             folder = user_path(encoder)
-            return cls(str(folder) if folder.is_dir() else str(encoder))._identified(layers)
+            name = str(folder) if folder.is_dir() else str(encoder)
+            return cls(name, revision=revision)._identified(layers)
         is_pair = isinstance(encoder, (tuple, list)) and len(encoder) == 2
         if is_pair and isinstance(encoder[0], torch.nn.Module) and callable(encoder[1]):
+            if revision is not None:
+                raise ValueError(
+                    f"revision={revision!r} says which version of a named encoder to load, but the "
+                    "encoder was given as (model, tokenizer), which are loaded already. Leave "
+                    "revision at None, or give the encoder's name."
+                )
             return cls(None, tuple(encoder))._identified(layers)
         raise TypeError(
             "encoder must be the name or folder of a text encoder that transformers understands, "
@@ -89,7 +99,7 @@ class PretrainedEncoder:
                     "tokenizer, which its file does not hold. Give them again: "
                     "set_params(encoder=(model, tokenizer))."
                 )
-            loaded = load_parts(self.name, "AutoModel", "AutoTokenizer")
+            loaded = load_parts(self.name, "AutoModel", "AutoTokenizer", revision=self.revision)
             known = getattr(self, "fingerprint_", None)
             if known is not None and _fingerprint(*loaded) != known:
                 raise ValueError(
@@ -204,16 +214,18 @@ class _Told:
             self.tell((self.n_found + share * self.n_new) / n_texts)
 
 
-def load_parts(name, *kinds):
+def load_parts(name, *kinds, revision=None):
     """Load parts of an encoder by the names of their classes in `transformers`."""
+    pinned = {} if revision is None else {"revision": revision}
+    asked = f"{name!r}" if revision is None else f"{name!r} at revision {revision!r}"
     transformers = import_optional("transformers", "text")
     before = transformers.logging.is_progress_bar_enabled()
     transformers.logging.disable_progress_bar()
     try:
-        return tuple(getattr(transformers, kind).from_pretrained(name) for kind in kinds)
+        return tuple(getattr(transformers, kind).from_pretrained(name, **pinned) for kind in kinds)
     except (OSError, ValueError) as error:
         raise OSError(
-            f"The encoder {name!r} could not be loaded. Check its name; without a network give a "
+            f"The encoder {asked} could not be loaded. Check its name; without a network give a "
             f"folder with its files, or a pair (model, tokenizer). transformers says: {error}"
         ) from error
     finally:
@@ -273,24 +285,32 @@ def _evaluating(model):
         model.train(was_training)
 
 
+def require_revision(revision, name):
+    """Check, in a model file, that a revision is text and belongs to a name."""
+    fits = revision is None or (isinstance(revision, str) and name is not None)
+    require(fits, "revision of an encoder")
+
+
 def _take(encoder):
     """Return what a file holds of an encoder: not its weights."""
     fitted = {"width_": encoder.width_, "fingerprint_": encoder.fingerprint_}
-    return {"name": encoder.name, "layers": encoder.layers}, fitted
+    params = {"name": encoder.name, "layers": encoder.layers, "revision": encoder.revision}
+    return params, fitted
 
 
 def _make(params, fitted):
     """Make an encoder that is loaded when it is needed, and then must be the same."""
-    require(params.keys() == {"name", "layers"}, "an encoder")
+    require(params.keys() == {"name", "layers", "revision"}, "an encoder")
     require(fitted.keys() == {"width_", "fingerprint_"}, "an encoder")
     name, layers = params["name"], params["layers"]
     width, mark = fitted["width_"], fitted["fingerprint_"]
     require(name is None or isinstance(name, str), "name of an encoder")
+    require_revision(params["revision"], name)
     require(is_count(width) and isinstance(mark, str), "an encoder")
     is_tuple = isinstance(layers, tuple) and len(layers) <= MOST_LAYERS
     require(is_tuple and all(type(number) is int for number in layers), "layers of an encoder")
     require(width % max(len(layers), 1) == 0, "layers of an encoder")
-    encoder = PretrainedEncoder(name, layers=layers)
+    encoder = PretrainedEncoder(name, None, layers, params["revision"])
     encoder.width_, encoder.fingerprint_ = width, mark
     return encoder
 

@@ -16,14 +16,19 @@ import numpy as np
 import torch
 
 from sklearn_mrmp._encoders.outline import TYPES, outline_of, transformer_of, without_pooler
-from sklearn_mrmp._encoders.text import PretrainedEncoder, load_parts, reading_window
+from sklearn_mrmp._encoders.text import (
+    PretrainedEncoder,
+    load_parts,
+    reading_window,
+    require_revision,
+)
 from sklearn_mrmp._encoders.windows import token_windows
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.errors import UnsupportedPartError
 from sklearn_mrmp._model_files.part import Part, is_count, require
 
 # What the file says of an encoder, besides its weights.
-_SAID = ("name", "outline", "width", "window", "unknown", "vocabulary")
+_SAID = ("name", "outline", "width", "window", "unknown", "vocabulary", "revision")
 # Tokens of a window, and of a vocabulary, that a file may speak of.
 _MOST = 2**24
 
@@ -45,6 +50,8 @@ class TunableEncoder:
         Id of the token that stands for one that is left out.
     vocabulary : str
         SHA-256 of the vocabulary.
+    revision : str or None, default=None
+        Branch, tag or commit that the name is loaded at.
     pretrained : PretrainedEncoder or None
         The encoder that training starts from; out of a file there is none.
     tokenizer : tokenizer of transformers, or None
@@ -59,6 +66,7 @@ class TunableEncoder:
         window,
         unknown,
         vocabulary,
+        revision=None,
         pretrained=None,
         tokenizer=None,
     ):
@@ -68,13 +76,14 @@ class TunableEncoder:
         self.window = window
         self.unknown = unknown
         self.vocabulary = vocabulary
+        self.revision = revision
         self._pretrained = pretrained
         self._tokenizer = tokenizer
 
     @classmethod
-    def of(cls, encoder):
+    def of(cls, encoder, revision=None):
         """Return the encoder that a user means: a name, a folder, or a pair of objects."""
-        pretrained = PretrainedEncoder.of(encoder)
+        pretrained = PretrainedEncoder.of(encoder, revision=revision)
         model, tokenizer = pretrained.loaded()
         return cls(
             pretrained.name,
@@ -83,6 +92,7 @@ class TunableEncoder:
             reading_window(model, tokenizer),
             _id_of_unknown(tokenizer),
             _mark(tokenizer),
+            revision,
             pretrained,
             tokenizer,
         )
@@ -139,7 +149,8 @@ class TunableEncoder:
                     "tokenizer, and its file holds the weights but not the tokenizer. Give both "
                     "again: set_params(encoder=(model, tokenizer))."
                 )
-            self._tokenizer = self._checked(load_parts(self.name, "AutoTokenizer")[0])
+            (found,) = load_parts(self.name, "AutoTokenizer", revision=self.revision)
+            self._tokenizer = self._checked(found)
         return self._tokenizer
 
     def _checked(self, tokenizer):
@@ -223,6 +234,7 @@ def _make(params, fitted):
     require(params.keys() == set(_SAID) and not fitted, "an encoder")
     name, vocabulary, unknown = params["name"], params["vocabulary"], params["unknown"]
     require(name is None or isinstance(name, str), "name of an encoder")
+    require_revision(params["revision"], name)
     sizes = params["width"], params["window"]
     require(all(is_count(size) and size <= _MOST for size in sizes), "sizes of an encoder")
     require(type(unknown) is int and 0 <= unknown < _MOST, "tokens of an encoder")

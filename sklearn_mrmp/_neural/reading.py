@@ -33,13 +33,13 @@ def make_encoder(kind, settings):
         if rate > 0:
             raise ValueError(_NOTHING_TO_TUNE.format(rate, kind.name))
         return kind(settings.input.max_tokens, weighted=weighted), settings
-    source, layers, max_tokens, cache_dir = taken_apart(settings.input.encoder)
+    source, layers, max_tokens, cache_dir, revision = taken_apart(settings.input.encoder)
     if settings.input.max_tokens is not None:
         max_tokens = settings.input.max_tokens
     if rate > 0:
-        kind, encoder = TunedTextInput, TunableEncoder.of(source)
+        kind, encoder = TunedTextInput, TunableEncoder.of(source, revision)
     else:
-        encoder = PretrainedEncoder.of(source, layers)
+        encoder = PretrainedEncoder.of(source, layers, revision)
     known = replace(settings.input, encoder=encoder.fingerprint_, max_tokens=max_tokens)
     device = settings.training.device
     rows = kind(max_tokens, encoder=encoder, device=device, cache_dir=cache_dir)

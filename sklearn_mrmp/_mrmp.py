@@ -54,8 +54,8 @@ class MrMPClassifier(BaseNeuralClassifier):
         start of a sequence. None uses all; of a text, what `encoder` reads at once.
     encoder : str, path-like, (model, tokenizer) or TextEncoder, default=None
         Input: reads raw texts: name or folder of a pretrained encoder that `transformers` (extra
-        ``text``) understands, or both objects. A `TextEncoder` brings its `cache_dir` along and,
-        where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
+        ``text``) understands, or both objects. A `TextEncoder` brings its `revision` and its
+        `cache_dir` along and, where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
         and `verbose` are those of the classifier.
     encoder_lr : float, default=0.0
         Input: learning rate of the encoder. 0 leaves it as it is; above 0 it is fine-tuned together

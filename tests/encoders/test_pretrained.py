@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from sklearn_mrmp import ModelFileError
 from sklearn_mrmp._encoders import pieces
-from sklearn_mrmp._encoders.text import PretrainedEncoder
+from sklearn_mrmp._encoders.text import PretrainedEncoder, require_revision
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from tests.tiny_encoder import tiny_encoder
 
@@ -144,3 +145,11 @@ def test_a_missing_package_is_named_with_what_to_install(folder, monkeypatch):
 def test_other_things_are_refused(wrong):
     with pytest.raises(TypeError, match="encoder must be the name or folder"):
         PretrainedEncoder.of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("revision", "name"), [(7, "folder"), (["main"], "folder"), ("main", None)]
+)
+def test_a_revision_out_of_a_file_is_text_and_belongs_to_a_name(revision, name):
+    with pytest.raises(ModelFileError, match="revision of an encoder"):
+        require_revision(revision, name)

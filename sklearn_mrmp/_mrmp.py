@@ -55,8 +55,8 @@ class MrMPClassifier(BaseNeuralClassifier):
     encoder : str, path-like, (model, tokenizer) or TextEncoder, default=None
         Input: reads raw texts: name or folder of a pretrained encoder that `transformers` (extra
         ``text``) understands, or both objects. A `TextEncoder` brings its `revision` and its
-        `cache_dir` along and, where `max_tokens` is None, its `max_tokens`; its `pooling` must be None, and its `device`
-        and `verbose` are those of the classifier.
+        `cache_dir` along and, where `max_tokens` is None, its `max_tokens`; its `pooling` must be
+        None, and its `device` and `verbose` are those of the classifier.
     encoder_lr : float, default=0.0
         Input: learning rate of the encoder. 0 leaves it as it is; above 0 it is fine-tuned together
         with the network, whose own rate is `lr`, and 2e-5 is a common value. A GPU is recommended.

@@ -98,8 +98,8 @@ class LinearVoter:
     def refit(self, rows, Y, seen=False):
         """Fit anew on other rows, with the penalty that was chosen; returns a new voter.
 
-        If it has `seen` most of the rows, its own weights are close to the new ones, and it starts
-        there. Rows that are to be held out must not have a part in the start.
+        If its own rows are among these (`seen`), it starts from its own weights. For rows that
+        are to be held out from the new voter that would be a leak, if a small one.
         """
         voter = LinearVoter()
         voter.features_, voter.strength_ = rows.features, self.strength_

@@ -2,7 +2,7 @@
 
 The labels share the design matrix, so each step of many of them is two matrix products, and a label
 leaves the computation as soon as it has converged. Intercepts are free: a penalty on them would
-push every rare label's probability towards one half. Knows numpy, scipy and blocks of rows.
+push every rare label's probability towards one half. Knows numpy, scipy and scikit-learn's batches.
 """
 
 import numpy as np

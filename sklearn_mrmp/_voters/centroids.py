@@ -60,7 +60,7 @@ class CentroidVoter:
         )
         return self
 
-    def refit(self, rows, Y):
+    def refit(self, rows, Y, seen=False):
         """Fit anew on other rows, with the calibration that was found; returns a new voter."""
         new = CentroidVoter()
         new._fit_centroids(rows, Y)

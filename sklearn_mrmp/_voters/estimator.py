@@ -42,7 +42,7 @@ class EstimatorVoter:
         voter.logits(rows_valid.take(np.arange(1)))  # finds out now whether it has scores
         return voter
 
-    def refit(self, rows, Y):
+    def refit(self, rows, Y, seen=False):
         """Fit a clone on some rows; returns a new voter."""
         voter = EstimatorVoter(self.estimator)
         voter.n_labels_ = Y.shape[1]

@@ -12,6 +12,7 @@ from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
 from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import (
+    TOLERANCE,
     LogisticDesign,
     frequency_intercepts,
     log_loss,
@@ -21,6 +22,8 @@ from sklearn_mrmp._voters.logistic import (
 # Strengths tried, for rows of mean squared length 1; from the middle one uphill.
 _STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _FIRST_STRENGTH = 3
+# Penalties are compared far from the minimum, where the held-out loss is right to 0.1 %.
+_SEARCH_TOLERANCE = 10 * TOLERANCE
 
 
 class LinearVoter:
@@ -75,6 +78,7 @@ class LinearVoter:
                 break
         _, position, (self.coef_, self.intercept_) = best
         self.strength_ = _STRENGTHS[position]
+        solve_logistic(design, Y, 1.0 / self.strength_, self.coef_, self.intercept_)
         return self
 
     def _walk(self, direction, design, Y, best, held_out, Y_valid):
@@ -88,16 +92,23 @@ class LinearVoter:
 
     def _solved(self, design, Y, position, start, held_out, Y_valid):
         W, b = start[0].copy(), start[1].copy()
-        solve_logistic(design, Y, 1.0 / _STRENGTHS[position], W, b)
+        solve_logistic(design, Y, 1.0 / _STRENGTHS[position], W, b, _SEARCH_TOLERANCE)
         return _held_out_loss(held_out, Y_valid, W, b), position, (W, b)
 
-    def refit(self, rows, Y):
-        """Fit anew on other rows, with the penalty that was chosen; returns a new voter."""
+    def refit(self, rows, Y, seen=False):
+        """Fit anew on other rows, with the penalty that was chosen; returns a new voter.
+
+        If its own rows are among these (`seen`), it starts from its own weights. For rows that
+        are to be held out from the new voter that would be a leak, if a small one.
+        """
         voter = LinearVoter()
         voter.features_, voter.strength_ = rows.features, self.strength_
         X = rows.presented(voter.features_)
-        voter.coef_ = np.zeros((X.shape[1], Y.shape[1]), np.float32)
-        voter.intercept_ = frequency_intercepts(Y)
+        shape = X.shape[1], Y.shape[1]
+        if seen and shape == self.shape:
+            voter.coef_, voter.intercept_ = self.coef_.copy(), self.intercept_.copy()
+        else:
+            voter.coef_, voter.intercept_ = np.zeros(shape, np.float32), frequency_intercepts(Y)
         solve_logistic(LogisticDesign(X), Y, 1.0 / voter.strength_, voter.coef_, voter.intercept_)
         return voter
 

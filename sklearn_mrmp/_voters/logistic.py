@@ -1,25 +1,27 @@
 """Logistic regressions of many labels on the same rows, solved together by Newton's method.
 
-The labels share the design matrix, so each step of all of them is two matrix products, and a label
+The labels share the design matrix, so each step of many of them is two matrix products, and a label
 leaves the computation as soon as it has converged. Intercepts are free: a penalty on them would
-push every rare label's probability towards one half. Knows numpy, scipy and blocks of rows.
+push every rare label's probability towards one half. Knows numpy, scipy and scikit-learn's batches.
 """
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-
-from sklearn_mrmp._numerics.rows import row_blocks
+from sklearn.utils import gen_batches
 
 # A design matrix with a larger share of non-zeros is multiplied as a dense one, which is faster.
 _DENSE_FROM = 0.05
+# Labels solved together: enough to share the reading of the rows, few enough for the caches.
+_BLOCK_LABELS = 32
 _MAX_NEWTON_STEPS = 15
 _MAX_CG_STEPS = 12
 _MAX_HALVINGS = 6
 # A label has converged when its gradient is this small relative to that of the empty model: its
 # logits are then those of the minimum but for a few hundredths, whatever the rounding on the way.
-_TOLERANCE = 1e-3
-_SUFFICIENT_DECREASE = 1e-4
+TOLERANCE = 1e-3
+# A step is too long if the loss rises at its end more than this share of the fall at its start.
+_RISE = 0.5
 
 
 class LogisticDesign:
@@ -33,21 +35,22 @@ class LogisticDesign:
 
     def __init__(self, X):
         X = X.astype(np.float32)
+        # No row says anything about the other features, and their weights are zero.
+        self.used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        if len(self.used) < X.shape[1]:
+            X = X[:, self.used]
         self.shape = X.shape
-        if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1]:
-            self.rows = X.toarray()
-            self.columns = self.rows.T
-        else:
-            self.rows = X
-            self.columns = sp.csr_array(X.T)
+        self.rows = X.toarray() if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1] else X
 
     def times(self, W, b):
         """Logits ``X W + b``."""
-        return self.rows @ W + b
+        Z = self.rows @ W
+        Z += b
+        return Z
 
     def gradient(self, R):
         """Gradient of weights and intercepts for residuals `R` (n_samples, n_labels)."""
-        return self.columns @ R, R.sum(axis=0)
+        return self.rows.T @ R, R.sum(axis=0)
 
 
 def frequency_intercepts(Y):
@@ -61,7 +64,7 @@ def log_loss(Z, Y):
     return np.logaddexp(0, Z).sum(dtype=np.float64) - Y.multiply(Z).sum()
 
 
-def solve_logistic(design, Y, penalty, W, b):
+def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE):
     """Minimise the log loss plus ``penalty / 2 · ‖w‖²`` of every label, in place.
 
     Parameters
@@ -76,6 +79,8 @@ def solve_logistic(design, Y, penalty, W, b):
         Where to start, and afterwards the solution.
     b : float32 ndarray of shape (n_labels,)
         Intercepts likewise. A label that all rows or none have keeps what it started with.
+    tolerance : float, default=TOLERANCE
+        Gradient at which a label has converged, relative to that of the empty model.
 
     Examples
     --------
@@ -89,38 +94,44 @@ def solve_logistic(design, Y, penalty, W, b):
     """
     counts = np.asarray(Y.sum(axis=0)).ravel()
     varies = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
+    # Labels of similar frequency take a similar number of steps.
+    varies = varies[np.argsort(counts[varies], kind="stable")]
     columns = sp.csc_array(Y)
-    for part in row_blocks(len(varies), max(design.shape)):
+    for part in gen_batches(len(varies), _BLOCK_LABELS) if len(varies) else ():
         block = varies[part]
         targets = columns[:, block].toarray().astype(np.float32)
-        W[:, block], b[block] = _solve_block(
-            design, targets, np.float32(penalty), W[:, block], b[block]
+        start = W[np.ix_(design.used, block)], b[block]
+        W[:, block] = 0
+        W[np.ix_(design.used, block)], b[block] = _solve_block(
+            design, targets, np.float32(penalty), *start, tolerance
         )
 
 
-def _solve_block(design, Y, penalty, W, b):
+def _solve_block(design, Y, penalty, W, b, tolerance):
     """Newton's method for a block of labels; `active` are those that have not converged."""
+    solved_W, solved_b, active = W.copy(), b.copy(), np.arange(Y.shape[1])
+    limit = tolerance * np.linalg.norm(design.gradient(Y.mean(axis=0) - Y)[0], axis=0) + 1e-12
     Z = design.times(W, b)
-    scale = np.linalg.norm(design.gradient(Y.mean(axis=0) - Y)[0], axis=0) + 1e-12
-    active = np.arange(Y.shape[1])
+    P = expit(Z)
     for _ in range(_MAX_NEWTON_STEPS):
-        P = expit(Z[:, active])
-        G, g = design.gradient(P - Y[:, active])
-        G += penalty * W[:, active]
-        size = np.sqrt((G * G).sum(axis=0) + g * g) / scale[active]
-        open_ = size > _TOLERANCE
-        if not open_.any():
+        G, g = design.gradient(P - Y)
+        G += penalty * W
+        size = np.sqrt(_dots(G, G) + g * g) / limit
+        solved_W[:, active], solved_b[active] = W, b
+        going = size > 1
+        if not going.any():
             break
-        active, P, G, g = active[open_], P[:, open_], G[:, open_], g[open_]
+        if not going.all():
+            active, limit, size, b, g = (part[going] for part in (active, limit, size, b, g))
+            W, Z, P, Y, G = (part[:, going] for part in (W, Z, P, Y, G))
         curvature = np.maximum(P * (1 - P), 1e-6)
-        precision = np.minimum(0.5, np.sqrt(size[open_])) / 2
+        precision = np.minimum(0.5, np.sqrt(size * tolerance)) / 2
         S, s, step = _newton_direction(design, curvature, penalty, G, g, precision)
-        slope = (G * S).sum(axis=0) + g * s
-        t = _step_length(Z[:, active], step, Y[:, active], W[:, active], S, penalty, slope)
-        W[:, active] += t * S
-        b[active] += t * s
-        Z[:, active] += t * step
-    return W, b
+        t, P = _step_length(Z, step, Y, W, S, penalty, _dots(G, S) + g * s)
+        W += t * S
+        b += t * s
+        Z += t * step
+    return solved_W, solved_b
 
 
 def _newton_direction(design, curvature, penalty, G, g, precision):
@@ -135,8 +146,8 @@ def _newton_direction(design, curvature, penalty, G, g, precision):
     S, s = np.zeros_like(G), np.zeros_like(g)
     step = np.zeros_like(curvature)
     r, q = -G, -g
-    p, c = r, q
-    size = (r * r).sum(axis=0) + q * q
+    p, c = r.copy(), q
+    size = _dots(r, r) + q * q
     enough = precision**2 * size
     for _ in range(_MAX_CG_STEPS):
         going = size > enough
@@ -145,28 +156,46 @@ def _newton_direction(design, curvature, penalty, G, g, precision):
         change = design.times(p, c)
         Hp, Hc = design.gradient(curvature * change)
         Hp += penalty * p
-        along = (p * Hp).sum(axis=0) + c * Hc
+        along = _dots(p, Hp) + c * Hc
         length = np.where(going, size / np.maximum(along, 1e-20), 0).astype(np.float32)
-        S, s, step = S + length * p, s + length * c, step + length * change
-        r, q = r - length * Hp, q - length * Hc
-        new_size = np.where(going, (r * r).sum(axis=0) + q * q, size)
+        S += length * p
+        s += length * c
+        step += length * change
+        r -= length * Hp
+        q = q - length * Hc
+        new_size = np.where(going, _dots(r, r) + q * q, size)
         ratio = (new_size / np.maximum(size, 1e-20)).astype(np.float32)
-        p, c, size = r + ratio * p, q + ratio * c, new_size
+        p *= ratio
+        p += r
+        c, size = q + ratio * c, new_size
     return S, s, step
 
 
 def _step_length(Z, step, Y, W, S, penalty, slope):
-    """Halve each label's step until its loss falls; logits are linear in it, so this is cheap."""
+    """Halve each label's step until the loss no longer rises steeply at its end.
+
+    The slope, unlike the loss, is not lost in rounding where the loss hardly changes any more.
+
+    Returns
+    -------
+    t : ndarray of shape (n_labels,)
+        Shares of the step.
+    P : ndarray of shape (n_samples, n_labels)
+        Probabilities after it.
+    """
     t = np.ones(Z.shape[1], dtype=np.float32)
-    start = _loss(Z, Y, W, penalty)
+    pull, bend = penalty * _dots(W, S), penalty * _dots(S, S)
     for _ in range(_MAX_HALVINGS):
-        loss = _loss(Z + t * step, Y, W + t * S, penalty)
-        too_long = loss > start + _SUFFICIENT_DECREASE * t * slope
+        P = expit(Z + t * step)
+        too_long = _dots(P - Y, step) + pull + t * bend > -_RISE * slope
         if not too_long.any():
             break
         t[too_long] /= 2
-    return t
+    else:
+        P = expit(Z + t * step)
+    return t, P
 
 
-def _loss(Z, Y, W, penalty):
-    return (np.logaddexp(0, Z) - Y * Z).sum(axis=0) + penalty / 2 * (W * W).sum(axis=0)
+def _dots(A, B):
+    """Scalar product of each column of `A` with that of `B`."""
+    return np.einsum("ij,ij->j", A, B)

@@ -101,7 +101,7 @@ class NeighborVoter:
         self.power_ = _POWERS[int(np.argmin(totals))]
         return self
 
-    def refit(self, rows, Y):
+    def refit(self, rows, Y, seen=False):
         """Remember other rows, with the power that was chosen; returns a new voter."""
         voter = NeighborVoter()
         voter._remember(rows, Y)

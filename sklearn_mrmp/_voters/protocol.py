@@ -36,8 +36,12 @@ class Voter(Protocol):
             Fitted; this object or another one.
         """
 
-    def refit(self, rows, Y):
-        """Fit anew on other rows with the choices that were made; returns a new voter."""
+    def refit(self, rows, Y, seen=False):
+        """Fit anew on other rows with the choices that were made; returns a new voter.
+
+        `seen` says that the rows it was fitted on are among these, and none of them is held out:
+        then it may start from what it has learned.
+        """
 
     def logits(self, rows, candidates=None):
         """Log odds of labels.

@@ -110,7 +110,7 @@ def test_ctrl_c_between_folds_keeps_the_folds_before(data, monkeypatch):
     refits = []
     original = LinearVoter.refit
 
-    def refit(self, rows, labels):
+    def refit(self, rows, labels, seen=False):
         refits.append(len(rows))
         if len(refits) == 2:  # the second fold is being prepared
             press_ctrl_c()

@@ -26,6 +26,20 @@ def test_refit_keeps_the_penalty_and_uses_the_new_rows(matrices, split):
     assert not np.allclose(again.coef_, voter.coef_)
 
 
+def test_refit_ends_at_the_same_minimum_wherever_it_starts(matrices, split):
+    X, Y = matrices
+    voter, rows = LinearVoter().fit(*split), feature_rows(X)
+    warm, cold = voter.refit(rows, Y, seen=True), voter.refit(rows, Y)
+    assert not np.array_equal(warm.coef_, cold.coef_)
+    np.testing.assert_allclose(warm.logits(rows), cold.logits(rows), atol=0.1)
+
+
+def test_refit_starts_anew_where_there_are_other_features(matrices, split):
+    X, Y = matrices
+    voter, rows = LinearVoter().fit(*split), feature_rows(X[:, :40])
+    np.testing.assert_array_equal(voter.refit(rows, Y, seen=True).coef_, voter.refit(rows, Y).coef_)
+
+
 def test_logits_of_a_row_do_not_depend_on_other_rows(matrices, split):
     X, _ = matrices
     voter = LinearVoter().fit(*split)

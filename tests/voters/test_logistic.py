@@ -1,20 +1,17 @@
 """The solver of all labels' regressions together."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import LogisticDesign, frequency_intercepts, solve_logistic
 
 
-def solved(X, Y, penalty):
+def solved(X, Y, penalty, **options):
     W = np.zeros((X.shape[1], Y.shape[1]), np.float32)
     b = frequency_intercepts(Y)
-    solve_logistic(LogisticDesign(X), Y, penalty, W, b)
+    solve_logistic(LogisticDesign(X), Y, penalty, W, b, **options)
     return W, b
 
 
@@ -34,11 +31,18 @@ def test_finds_what_scikit_learn_finds_label_by_label(matrices, dense):
 def test_label_blocks_do_not_change_the_solution(matrices, monkeypatch):
     X, Y = matrices
     # Down to the minimum itself: on the way there each block is rounded in its own way.
-    monkeypatch.setattr("sklearn_mrmp._voters.logistic._TOLERANCE", 1e-6)
-    whole = solved(X, Y, 1.0)
-    few = partial(row_blocks, numbers=2 * X.shape[0])
-    monkeypatch.setattr("sklearn_mrmp._voters.logistic.row_blocks", few)
-    for part, other in zip(whole, solved(X, Y, 1.0), strict=True):
+    whole = solved(X, Y, 1.0, tolerance=1e-6)
+    monkeypatch.setattr("sklearn_mrmp._voters.logistic._BLOCK_LABELS", 2)
+    for part, other in zip(whole, solved(X, Y, 1.0, tolerance=1e-6), strict=True):
+        np.testing.assert_allclose(part, other, atol=1e-4)
+
+
+def test_features_that_no_row_has_get_no_weight(matrices):
+    X, Y = matrices
+    wider = sp.csr_array(sp.hstack([X[:, :30], sp.csr_array((300, 5)), X[:, 30:]]))
+    W, b = solved(wider, Y, 1.0)
+    assert not W[30:35].any()
+    for part, other in zip((np.delete(W, range(30, 35), 0), b), solved(X, Y, 1.0), strict=True):
         np.testing.assert_allclose(part, other, atol=1e-4)
 
 

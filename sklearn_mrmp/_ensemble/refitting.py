@@ -27,15 +27,18 @@ def with_all_rows(ensemble, rows, Y, report=SILENT):
     -------
     ensemble : Ensemble
     """
-    voters = refitted(ensemble.voters, rows, Y, report.at("refit"))
+    voters = refitted(ensemble.voters, rows, Y, report.at("refit"), seen=True)
     return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y))
 
 
-def refitted(voters, rows, Y, report):
-    """Return the voters, those beside the network fitted anew with the choices they have made."""
+def refitted(voters, rows, Y, report, seen=False):
+    """Return the voters, those beside the network fitted anew with the choices they have made.
+
+    Those that have `seen` most of the rows may start from what they know; see `Voter.refit`.
+    """
     new = dict(voters)
     for name, voter in voters.items():
         if not voter.decodes_candidates:
             with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
-                new[name] = voter.refit(rows, Y)
+                new[name] = voter.refit(rows, Y, seen)
     return new

@@ -114,11 +114,10 @@ ESTIMATE = """
     seen, training.enough_memory = [], spy
     rng = np.random.default_rng(0)
     X, Y = rng.random((64, N_FEATURES)) + 0.5, (rng.random((64, N_LABELS)) < 0.1).astype(int)
-    # Without dropout, so that its table of random numbers is made in the fit that is measured.
-    small = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, dropout=0.0, random_state=0)
+    small = MrMPClassifier(d_model=8, n_heads=2, max_epochs=1, random_state=0)
     small.fit(X[:8, :4], Y[:8, :5])
     before = reset_peak()
-    large = {"d_model": 128, "batch_size": 32, "cv": 0.5, "relations": None, "dropout": 0.1}
+    large = {"d_model": 128, "batch_size": 32, "cv": 0.5, "relations": None}
     small.set_params(**large, label_shortlist=None)
     small.fit(X, Y)
     print(json.dumps([seen[-1], status("VmHWM") - before]))
@@ -126,10 +125,11 @@ ESTIMATE = """
 
 
 @needs_status
-@pytest.mark.parametrize(("n_features", "n_labels"), [(40, 100), (20, 600)])
+@pytest.mark.parametrize(("n_features", "n_labels"), [(80, 250), (20, 600)])
 def test_the_estimate_is_near_the_measured_peak(n_features, n_labels):
     sizes = {"N_FEATURES": n_features, "N_LABELS": n_labels}
     script = "".join(f"    {name} = {value}\n" for name, value in sizes.items()) + ESTIMATE
+    # Dropout's table, 16 MB of the estimate, exists before; the sizes are large beside it.
     # Peaks differ from run to run, as memory is given back sooner or later; the highest counts.
     estimates, peaks = zip(*(run(script) for _ in range(3)), strict=True)
     assert 0.75 < max(peaks) / estimates[0] < 1.1

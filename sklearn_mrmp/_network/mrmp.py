@@ -65,8 +65,8 @@ _AUTOMATIC = {
 }
 # Where the encoder learns as well, a few passes suffice, and what is left out would be a word.
 _OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
-# On bags of words a short cycle at a high rate, without encoder layers, is as good for the vote as
-# the whole training, in a sixth of its time (docs/dev/fast_where_it_pays.md).
+# On bags of words a short cycle at a high rate, without encoder layers, is nearly as good for the
+# vote as the whole training, in a third to a fifth of its time (docs/dev/fast_where_it_pays.md).
 _SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 

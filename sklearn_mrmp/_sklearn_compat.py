@@ -10,7 +10,12 @@ from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
-from sklearn.utils.validation import _check_method_params, _check_y, _num_samples
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _check_y,
+    _num_samples,
+)
 
 __all__ = [
     "HasMethods",
@@ -20,6 +25,7 @@ __all__ = [
     "_BaseComposition",
     "_VisualBlock",
     "_check_method_params",
+    "_check_sample_weight",
     "_check_y",
     "_fit_context",
     "_num_samples",

@@ -35,7 +35,7 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
-    "_base": {"_targets", "_host", "_model_files"},
+    "_base": {"_targets", "_numerics", "_host", "_model_files"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
     "_text_encoder": {"_encoders", "_input", "_host", "_model_files"},

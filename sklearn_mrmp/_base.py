@@ -357,6 +357,23 @@ def checked_weights(sample_weight, X):
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
+def rows_that_count(X, Y, sample_weight):
+    """Leave out rows of weight 0.
+
+    Returns
+    -------
+    X, Y : {ndarray, csr_array}
+        The other rows and their labels.
+    weights : float64 ndarray of shape (n_samples,), or None
+        Their weights.
+    """
+    weights = checked_weights(sample_weight, X)
+    if weights is None or weights.all():
+        return X, Y, weights
+    keep = np.flatnonzero(weights)
+    return X[keep], Y[keep], weights[keep]
+
+
 def checked_target(estimator, X, y):
     """Check the target of an estimator that hands rows and targets on to others.
 
@@ -373,20 +390,27 @@ def checked_target(estimator, X, y):
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
         The target; a data frame stays one, so that its names are not lost, with types of numpy.
+        Unknown entries are NaN, which the others may refuse.
+    Y : csr_array of shape (n_samples, n_labels)
+        The target encoded, 0 where it is unknown.
+    known : bool ndarray of shape (n_samples, n_labels), or None
+        Which entries are known; None is all.
     encoding : TargetEncoding
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     plain, names = read_target(y)
     plain, known = split_unknown(plain)
-    refuse_unknown(estimator, known)
     plain = _check_y(plain, multi_output=True, estimator=estimator)
     encoding = TargetEncoding.from_target(plain, names)
-    if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
+    known, Y = encoding.known_entries(known), encoding.encode(plain)
+    if known is not None:
+        plain = np.where(known, Y.toarray(), np.nan)
+    elif encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
     if names is not None and encoding.is_matrix:
         plain = _as_frame(y, plain)
-    return *indexable(X, plain), encoding
+    return *indexable(X, plain), Y, known, encoding
 
 
 def _as_frame(y, plain):

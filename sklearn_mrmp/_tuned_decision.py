@@ -4,6 +4,7 @@ The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shap
 a classifier, scores rows it was not fitted on, and leaves the deciding to `OperatingPoints`.
 """
 
+import warnings
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -17,13 +18,19 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
-from sklearn.utils import get_tags
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklearn_mrmp._base import FITTED, TunedDecisionsMixin, checked_target, fitted_or_not
+from sklearn_mrmp._base import (
+    FITTED,
+    TunedDecisionsMixin,
+    checked_target,
+    checked_weights,
+    fitted_or_not,
+)
 from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
@@ -38,12 +45,14 @@ from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._model_files.part import Part, nothing
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._sklearn_compat import (
     HasMethods,
     Interval,
     StrOptions,
     _fit_context,
     _raise_for_params,
+    _routing_enabled,
 )
 from sklearn_mrmp._targets import in_known_order
 
@@ -187,7 +196,7 @@ default="optimal"
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and tune the decisions.
 
         Parameters
@@ -196,7 +205,12 @@ default="optimal"
             Input rows, in whatever form `estimator` takes.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a vector of classes. With ``cv="prefit"`` the columns of a data
-            frame are matched with the labels that `estimator` knows by name.
+            frame are matched with the labels that `estimator` knows by name. NaN is an unknown
+            label, which no decision is tuned on, for an `estimator` that takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for the decisions and for `estimator`; one that takes none is
+            fitted without, after a warning. When metadata routing is enabled, `estimator` gets
+            them if it requests them.
         **params : dict
             Metadata for `estimator` and `cv`, when metadata routing is enabled.
 
@@ -206,21 +220,39 @@ default="optimal"
             The fitted classifier.
         """
         _raise_for_params(params, self, None)
-        routed = process_routing(self, "fit", **params)
         with fitted_or_not(self):
-            self._fit(X, y, routed)
+            rows = checked_weights(sample_weight, X)
+            self._fit(X, y, rows, self._routed(rows, params))
         return self
 
-    def _fit(self, X, y, routed):
+    def _routed(self, rows, params):
+        """Return what is passed on to the estimator and the splitter."""
+        if rows is not None:
+            params = {**params, "sample_weight": rows}
+        if rows is None or _routing_enabled():
+            return process_routing(self, "fit", **params)
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            params.pop("sample_weight")
+            if not self._is_prefit():
+                warnings.warn(
+                    f"{type(self.estimator).__name__} takes no sample_weight in fit, so that only "
+                    "the decisions are tuned on weighted rows. Weights reach a classifier inside "
+                    "it by metadata routing.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split={}))
+
+    def _fit(self, X, y, rows, routed):
         if self._is_prefit():
             _check_prefit(self.estimator)
             y = in_known_order(y, last_step(self.estimator))
-        X, y, encoding = checked_target(self, X, y)
+        X, y, Y, known, encoding = checked_target(self, X, y)
         self._target_encoding, self.label_names_ = encoding, encoding.label_names
         train_positions = None
         if encoding.kind != "multiclass":
             scores, tested, train_positions = self._fit_and_score(X, y, routed)
-            self._tune(encoding.encode(y), scores, tested)
+            self._tune(Y, scores, tested, EntryWeights.of(known, rows))
         self._fit_final(X, y, routed, train_positions)
         self._copy_input_attributes()
 
@@ -268,9 +300,15 @@ default="optimal"
             return folds(n_splits, shuffle=True, random_state=self.random_state)
         return check_cv(self.cv)
 
-    def _tune(self, Y, scores, tested):
+    def _tune(self, Y, scores, tested, weights):
         """Fit the rules on the tested rows; the others count as training rows."""
         others = np.setdiff1d(np.arange(Y.shape[0]), tested)
+        if weights is not None:
+            others = others if weights.known is None else others[weights.known[others].all(axis=1)]
+            if weights.rows is not None:
+                repeated = weights.take(tested).repetitions()
+                tested, scores = tested[repeated], scores[repeated]
+                others = others[weights.take(others).repetitions()]
         from_logits = (
             choose_response_method(self.estimator, self.response_method) == "decision_function"
         )
@@ -281,6 +319,7 @@ default="optimal"
             Y[others] if others.size else None,
             decisions=(*CANDIDATES, *own),
             from_logits=from_logits,
+            known=None if weights is None or weights.known is None else weights.known[tested],
         )
         self.thresholds_, self.decision_rules_ = points.thresholds, points.rules
 
@@ -414,6 +453,7 @@ default="optimal"
         splitter = self.cv if hasattr(self.cv, "split") else KFold()
         return (
             MetadataRouter(owner=self)
+            .add_self_request(self)
             .add(estimator=self.estimator, method_mapping=mapping)
             .add(
                 splitter=splitter,

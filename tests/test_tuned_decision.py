@@ -20,6 +20,7 @@ from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._decisions.rules.cuts import TopKRule
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from tests.weight_checks import expected_failures
 
 X, Y = make_multilabel_classification(150, n_classes=6, n_labels=2, random_state=0)
 LR = OneVsRestClassifier(LogisticRegression())
@@ -31,7 +32,8 @@ TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
     [
         TunedDecisionClassifier(DecisionTreeClassifier(random_state=0), cv=3),
         TunedDecisionClassifier(OneVsRestClassifier(LinearSVC(max_iter=200)), cv=0.3),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_common_checks_of_scikit_learn(estimator, check):
     check(estimator)

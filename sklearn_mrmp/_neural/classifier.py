@@ -123,7 +123,6 @@ None, default=None
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
-                settings = settings.without_rows(keep)
             given = None
             if X_val is not None:
                 *given, known = self._with_target(self._checked(encoder, X_val, report), y_val)

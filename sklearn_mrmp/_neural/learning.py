@@ -17,7 +17,7 @@ from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
-from sklearn_mrmp._ensemble.splits import make_splits, splits_of_some
+from sklearn_mrmp._ensemble.splits import make_splits
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
@@ -85,11 +85,6 @@ class FitSettings:
             RunSettings,
         )
         return cls(*(group.from_params(params) for group in groups))
-
-    def without_rows(self, keep):
-        """Return the settings for some of the rows: a list of splits names others then."""
-        cv = splits_of_some(self.ensemble.cv, keep)
-        return replace(self, ensemble=replace(self.ensemble, cv=cv))
 
     @property
     def learned_with(self):
@@ -198,7 +193,8 @@ class Lesson:
     @cached_property
     def _rows(self):
         """All rows, with an encoder that the splits fit."""
-        return EncodedRows.of(self.encoder, self.X)
+        weights = None if self.weights is None else self.weights.rows
+        return EncodedRows.of(self.encoder, self.X, weights)
 
     @cached_property
     def _learn_graph(self):
@@ -302,7 +298,8 @@ class Lesson:
     def _refit(self, trainer, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
         encoder = self.encoder.fresh()
-        rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
+        before = self._rows
+        rows = EncodedRows(encoder, before.canonical, before.X, before.weights).fit_encoder()
         ensemble = self._with_all_rows(replace(fitted, encoder=encoder), rows)
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:

@@ -23,7 +23,7 @@ class EntryWeights:
     known : bool ndarray of shape (n_samples, n_labels), or None
         Which entries are known; None is all.
     rows : float64 ndarray of shape (n_samples,), or None
-        Weight of each row, above 0; None is 1.
+        Weight of each row, at least 0; None is 1.
     labels : float64 ndarray of shape (n_labels,), or None
         Weight of each label in a loss, and nowhere else; None is 1.
 
@@ -102,6 +102,8 @@ class EntryWeights:
         [0, 0, 2, 2]
         """
         ends = np.cumsum(self.rows)
+        if not self.rows.any():
+            return np.empty(0, dtype=np.intp)
         n_rows = np.clip(ends[-1], len(ends), _MOST_REPETITIONS * len(ends))
         ends *= n_rows / ends[-1]
         places = np.arange(round(n_rows)) + 0.5

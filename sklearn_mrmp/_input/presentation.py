@@ -99,7 +99,7 @@ def _mean_and_spread(dense, weights):
 
 
 def _idf(X, weights):
-    """Return the weights of features by rarity, those of scikit-learn's tf-idf, of weighted rows."""
+    """Return the weights of features by rarity, as scikit-learn's tf-idf, of weighted rows."""
     rows = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
     n_rows = np.bincount(X.indices, rows, minlength=X.shape[1])
     return np.log((1 + weights.sum()) / (1 + n_rows)) + 1

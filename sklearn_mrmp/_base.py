@@ -173,7 +173,14 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
                 f"Nothing is known of {len(names)} labels: {shown}. A label needs at least one "
                 "row in which it is known; leave such columns out."
             )
-        return without_unknown(Y, known), known
+        Y = without_unknown(Y, known)
+        if Y.nnz == np.count_nonzero(known):
+            raise ValueError(
+                "Every known entry of y is 1, so that nothing can be told from it. Where only "
+                "positive labels are known, pass 0 for the others, or for some of them; the user "
+                "guide says more under 'Partly known labels'."
+            )
+        return Y, known
 
     def _learn_target(self, y, names):
         """Learn the encoding of a checked training target, and return it encoded."""

@@ -131,6 +131,12 @@ def test_a_label_of_which_nothing_is_known_is_named(data):
         tiny(**FAST).fit(X, frame)
 
 
+def test_positive_labels_alone_are_refused_with_what_to_do(data):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match="Where only positive labels are known, pass 0"):
+        tiny(**FAST).fit(X, sp.csr_array(Y), Y_observed=Y)
+
+
 @pytest.mark.parametrize(
     ("y", "observed", "message"),
     [

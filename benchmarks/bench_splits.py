@@ -27,7 +27,7 @@ DATASETS = ("yeast", "medical", "bibtex", "delicious", "rcv1_union", "generated"
 N_FOLDS = 5
 
 
-def generated(n_samples=100_000, n_labels=1000, seed=0):
+def generated(n_samples, n_labels=1000, seed=0):
     """Return about three labels a row, with frequencies that fall by a power law."""
     rng = np.random.default_rng(seed)
     odds = 1 / np.arange(1, n_labels + 1) ** 0.8
@@ -100,12 +100,13 @@ def main():
     parser.add_argument("--data-home", type=Path, required=True)
     parser.add_argument("--datasets", default=",".join(DATASETS))
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--generated-rows", type=int, default=100_000)
     args = parser.parse_args()
     print("| data | folds | LD · 10⁴ | LPD · 10⁴ | ED | s | ratio s | ratio LD | ratio LPD |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
     for name in args.datasets.split(","):
         if name == "generated":
-            compare(name, generated(), 1)
+            compare(name, generated(args.generated_rows), 1)
         else:
             compare(name, load(args.data_home, name)[1].astype(np.int64), args.repeats)
 

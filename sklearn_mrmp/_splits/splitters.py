@@ -46,7 +46,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     between the label counts of the folds and their shares smaller. Labels with fewer rows than
     folds, rows without labels and label sets that occur once need no attention. A vector of
     classes is split like `StratifiedKFold` does it: the rows of a class in two folds differ by at
-    most one.
+    most one. With ``order=2`` memory and time grow with the pairs of labels of all rows.
 
     Examples
     --------

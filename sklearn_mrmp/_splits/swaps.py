@@ -46,17 +46,15 @@ def exchange_rows(features, part, sizes):
     features = features.astype(float)
     features = features.toarray() if np.prod(features.shape) <= _DENSE else features
     total = features.sum(axis=0)
-    changed, visited = np.zeros(len(share), dtype=int), {}  # the sweep that did it last
-    for sweep in range(1, _MAX_SWEEPS + 1):
+    for _ in range(_MAX_SWEEPS):
+        n_changed = 0
         for a, b in islice(_pairs_of_parts(len(share)), len(share) * _MAX_PARTNERS // 2):
-            if max(changed[a], changed[b]) < visited.get((a, b), 0):
-                continue
-            visited[a, b] = sweep
             rows = np.flatnonzero((part == a) | (part == b))
             pair = _Pair(features[rows], part[rows] == a, total * (share[a] - share[b]))
-            if pair.improve():
-                part[rows] = np.where(pair.is_first, a, b)
-                changed[[a, b]] = sweep
+            n_changed += pair.improve()
+            part[rows] = np.where(pair.is_first, a, b)
+        if not n_changed:
+            break
     return part
 
 

@@ -25,6 +25,7 @@ ROOMS = {
     "_host": set(),
     "nn": set(),
     "datasets": {"_host"},
+    "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_model_files"},
     "_graph": {"_numerics", "_host", "_model_files"},

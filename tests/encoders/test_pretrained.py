@@ -9,7 +9,8 @@ import torch
 
 from sklearn_mrmp import ModelFileError
 from sklearn_mrmp._encoders import pieces
-from sklearn_mrmp._encoders.text import PretrainedEncoder, require_revision
+from sklearn_mrmp._encoders.encoder_file import require_revision
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from tests.tiny_encoder import tiny_encoder
 

@@ -48,15 +48,16 @@ def _take(encoder, request):
 def _carried(encoder, known):
     """Return an encoder as plain values and arrays, or raise UnsupportedPartError."""
     model, tokenizer = encoder.loaded()
-    outline, dtypes = outline_of(model), {weight.dtype for weight in model.parameters()}
+    outline, weights = outline_of(model), weights_of(model)
+    dtypes = {weight.dtype for weight in weights.values()}
     if outline is None or len(dtypes) > 1 or not dtypes <= _STORED.keys():
         raise no_place("encoder")
-    weights = {name: _array_of(weight) for name, weight in weights_of(model).items()}
+    arrays = {name: _array_of(weight) for name, weight in weights.items()}
     carried = {
         "outline": outline,
         "dtype": str(dtypes.pop()).removeprefix("torch."),
         # Encoders with the same fingerprint have the same weights, which are in the file once.
-        "weights": known.setdefault(encoder.fingerprint_, weights),
+        "weights": known.setdefault(encoder.fingerprint_, arrays),
         "tokenizer": tokenizer_data(tokenizer, vocabulary_size(outline), known),
     }
     again, tokenizer_again = _loaded_of(carried)

@@ -12,7 +12,7 @@ import json
 import numpy as np
 
 from sklearn_mrmp._encoders.tokenizer_parts import check_parts
-from sklearn_mrmp._encoders.windows import panics_as_errors
+from sklearn_mrmp._encoders.windows import tokenizer_errors
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.errors import UnsupportedPartError
@@ -105,21 +105,18 @@ def tokenizer_of(data, n_ids):
     check_parts(content, n_ids)
     limits = {"truncation_side": side} | ({} if limit is None else {"model_max_length": limit})
     transformers = import_optional("transformers", "text")
-    with panics_as_errors():
-        backend = _backend_of(content)
+    tokenizers = import_optional("tokenizers", "text")
+    with tokenizer_errors():
+        backend = tokenizers.Tokenizer.from_str(json.dumps(content))
         tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **limits)
+        if content["model"]["type"] == "Unigram":
+            # Scores that went through JSON may have another last digit.
+            tokenizer.backend_tokenizer.model = _unigram(tokenizers, **content["model"])
         largest = max(tokenizer.get_vocab().values(), default=0)
     require(largest < n_ids, f"token {largest} and an encoder of {n_ids} tokens")
     return tokenizer
 
 
-def _backend_of(content):
-    """Make the tokenizer of `tokenizers` of its content."""
-    tokenizers = import_optional("tokenizers", "text")
-    backend = tokenizers.Tokenizer.from_str(json.dumps(content))
-    if content["model"]["type"] == "Unigram":
-        # Its scores are read from JSON with an error in the last digit.
-        model = {name: value for name, value in content["model"].items() if name != "type"}
-        model["vocab"] = [(token, float(score)) for token, score in model["vocab"]]
-        backend.model = tokenizers.models.Unigram(**model)
-    return backend
+def _unigram(tokenizers, vocab, type, **options):
+    pairs = [(token, float(score)) for token, score in vocab]
+    return tokenizers.models.Unigram(pairs, **options)

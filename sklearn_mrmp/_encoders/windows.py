@@ -37,9 +37,9 @@ def token_windows(tokenizer, texts, window, max_tokens=None):
     texts, limit = list(texts), window if max_tokens is None else max_tokens
     options = {"truncation": True, "max_length": min(limit, window), "padding": False}
     if limit <= window or not getattr(tokenizer, "is_fast", False):
-        with panics_as_errors():
+        with tokenizer_errors():
             return tokenizer(texts, **options)["input_ids"], np.arange(len(texts))
-    with panics_as_errors():
+    with tokenizer_errors():
         encoded = tokenizer(texts, **options, return_overflowing_tokens=True)
     rows = np.asarray(encoded["overflow_to_sample_mapping"])
     windows, kept, n_left = [], [], np.full(len(texts), limit)
@@ -68,11 +68,11 @@ def windows_by_length(lengths):
 
 
 @contextmanager
-def panics_as_errors():
-    """Raise ValueError where compiled code of `tokenizers` gives up, which is no `Exception`."""
+def tokenizer_errors():
+    """Raise ValueError where compiled code of `tokenizers` raises a bare Exception, or panics."""
     try:
         yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
+    except BaseException as error:  # a panic is no Exception
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
             raise
         raise ValueError(f"The tokenizer is not in order: {error!s:.200}") from error

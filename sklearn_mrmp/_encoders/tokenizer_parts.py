@@ -13,7 +13,7 @@ from sklearn_mrmp._model_files.part import require
 _PATTERNS = (" {2,}", r"\s{2,}|[\n\r\t]", r"\s+")
 _MOST_STEPS = 32
 _MOST_SIGNS = 16  # of a prefix or a sign that stands for a space
-_MOST_WORD = 1_000  # letters of a word that is cut into pieces, which takes their square
+_MOST_WORD = 200  # letters of a word that is cut into pieces, which takes their cube
 _MOST_SPECIAL = 16  # tokens that are added to a text
 _MOST_EXPANDED = 64  # bytes that stand for one sign; NFKC has 33
 

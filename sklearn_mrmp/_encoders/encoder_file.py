@@ -116,7 +116,7 @@ def _make(params, fitted):
     require(width % max(len(layers), 1) == 0, "layers of an encoder")
     encoder = PretrainedEncoder(name, None, layers, params["revision"])
     encoder.width_, encoder.fingerprint_ = width, mark
-    return encoder if "carried" not in params else _complete(encoder, params["carried"])
+    return encoder if "carried" not in params else _completed(encoder, params["carried"])
 
 
 def require_revision(revision, name):
@@ -125,7 +125,7 @@ def require_revision(revision, name):
     require(fits, "revision of an encoder")
 
 
-def _complete(encoder, carried):
+def _completed(encoder, carried):
     """Put model and tokenizer of a file into an encoder, if they are what it claims to be."""
     model, tokenizer = _loaded_of(carried)
     width, layers = int(model.config.hidden_size), encoder.layers
@@ -133,14 +133,17 @@ def _complete(encoder, carried):
     depth = len(layers_of(model) or ())
     require(all(0 <= number <= depth for number in layers), "layers of an encoder")
     require(fingerprint_of(model, tokenizer) == encoder.fingerprint_, "an encoder and its weights")
-    # The fingerprint says nothing of settings, so that a stranger's encoder has a mark of its own.
-    said = [encoder.fingerprint_, carried["outline"], carried["tokenizer"]["limit"]]
+    encoder.hold(model, tokenizer, _mark(encoder.fingerprint_, carried))
+    return encoder
+
+
+def _mark(fingerprint, carried):
+    """Digest of all that a file says of an encoder; a fingerprint says nothing of settings."""
+    tokens = carried["tokenizer"]
+    said = [fingerprint, carried["outline"], tokens["limit"], tokens["side"]]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-    digest.update(carried["tokenizer"]["json"].tobytes())
-    loaded = (model, tokenizer)
-    complete = PretrainedEncoder(encoder.name, loaded, layers, encoder.revision, digest.hexdigest())
-    complete.width_, complete.fingerprint_ = encoder.width_, encoder.fingerprint_
-    return complete
+    digest.update(tokens["json"].tobytes())
+    return digest.hexdigest()
 
 
 PretrainedEncoder._model_part = Part(take_for=_take, make=_make)

@@ -40,8 +40,6 @@ class PretrainedEncoder:
         Numbers of the layers that are read, as `chosen_layers` makes them; none is the last.
     revision : str or None, default=None
         Branch, tag or commit that the name is loaded at; None is what `transformers` takes.
-    carried : str or None, default=None
-        Where both came with a model file: SHA-256 of all that the file said of them.
 
     Attributes
     ----------
@@ -49,14 +47,16 @@ class PretrainedEncoder:
         Width of its token states: that of all layers that are read.
     fingerprint_ : str
         SHA-256 of weights, vocabulary, and how a tokenizer splits words.
+    carried : str or None
+        Where model and tokenizer came with a model file: SHA-256 of all that it said of them.
     """
 
-    def __init__(self, name=None, loaded=None, layers=(), revision=None, carried=None):
+    def __init__(self, name=None, loaded=None, layers=(), revision=None):
         self.name = name
         self._loaded = loaded
         self.layers = layers
         self.revision = revision
-        self.carried = carried
+        self.carried = None
 
     @classmethod
     def of(cls, encoder, layers="last", revision=None):
@@ -110,6 +110,10 @@ class PretrainedEncoder:
                 )
             self._loaded = loaded
         return self._loaded
+
+    def hold(self, model, tokenizer, mark):
+        """Take model and tokenizer out of a model file; they stay, also in pickles."""
+        self._loaded, self.carried = (model, tokenizer), mark
 
     def given(self, encoder):
         """Return this encoder with a user's objects in it, if they are the same encoder's."""

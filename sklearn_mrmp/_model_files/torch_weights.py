@@ -66,7 +66,7 @@ def check_weights(module, weights, dtype=None):
     strange = sorted(weights.keys() ^ expected.keys())
     require(not strange, f"weights and the network's own, {strange!r:.100}")
     for name, parameter in expected.items():
-        weight, wanted = weights[name], dtype or _numpy_dtype(parameter)
+        weight, wanted = weights[name], _numpy_dtype(parameter) if dtype is None else dtype
         same = weight.shape == tuple(parameter.shape) and weight.dtype == wanted
         shown = f"{wanted} {tuple(parameter.shape)}"
         require(same, f"{name} is {weight.dtype} {weight.shape}, not {shown}")

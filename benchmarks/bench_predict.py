@@ -31,8 +31,8 @@ from sklearn_mrmp._voters.neighbors import NeighborVoter
 from sklearn_mrmp.datasets import load_mulan
 
 _N_SINGLE = 100
-# Generated rows for the neighbour search: features, labels, and features of a row.
-_N_FEATURES, _N_LABELS, _ROW_LENGTH = 20_000, 100, 60
+# Generated rows for the neighbour search: features, labels, features of a row, new rows.
+_N_FEATURES, _N_LABELS, _ROW_LENGTH, _N_NEW = 20_000, 100, 60, 200
 
 
 def fitted(data, model_file):
@@ -117,10 +117,10 @@ def print_neighbor_search(n_remembered, repeats):
     voter = NeighborVoter()
     voter.power_ = 4.0
     voter = voter.refit(rows, Y.astype(np.int32))
-    new = generated(200, rng)
+    new = generated(_N_NEW, rng)
     (seconds,) = in_turns([lambda: voter.logits(EncodedRows.of(rows.encoder, new))], repeats)
     print(f"{n_remembered} rows, {voter.labels_.shape[0]} remembered: ", end="")
-    print(f"{5 * seconds[:, 1].min():.2f} ms of the processor for a row", flush=True)
+    print(f"{1000 * seconds[:, 1].min() / _N_NEW:.2f} ms of the processor for a row", flush=True)
 
 
 def main():

@@ -86,7 +86,7 @@ def print_single(ours, plain, X, repeats):
     for name, (clock, processor) in zip(("predict_proba", "predict"), best[:2], strict=True):
         ratio = processor / best[2, 1]
         print(f"one row, {name}: {clock:.2f} ms, {processor:.2f} of the processor, ", end="")
-        print(f"{ratio:.1f} times the alternative's", flush=True)
+        print(f"{ratio:.2f} times the alternative's", flush=True)
 
 
 def print_batch(ours, plain, X, repeats):
@@ -97,7 +97,7 @@ def print_batch(ours, plain, X, repeats):
         rates = X.shape[0] / clock, X.shape[0] / processor
         ratio = processor / seconds[2, 1]
         print(f"{X.shape[0]} rows, {name}: {rates[0]:.0f} rows/s, {rates[1]:.0f} per second of ")
-        print(f"    the processor, {ratio:.1f} times the alternative's time", flush=True)
+        print(f"    the processor, {ratio:.2f} times the alternative's time", flush=True)
 
 
 def generated(n_rows, rng):

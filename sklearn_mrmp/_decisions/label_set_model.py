@@ -40,7 +40,7 @@ _LARGEST_MARGIN = 1e12
 _NEVER = -1e9
 
 # Attributes of a model that follow from the others, kept between predictions.
-_DERIVED = ("_constants", "_sets_by_label", "_all_sets")
+_DERIVED = ("features", "_sets_by_label", "_all_sets")
 
 
 def to_logits(P, from_logits=False):
@@ -83,7 +83,7 @@ def _keys(Y):
 class LabelSetModel:
     """Distribution over the label sets seen in training; see the module's docstring.
 
-    Its attributes are not changed: what follows from them is computed once.
+    Sets, counts and priors are not changed: what follows from them is computed once.
 
     Attributes
     ----------
@@ -117,15 +117,11 @@ class LabelSetModel:
         found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
         return np.where(keys[found] == wanted, found, -1)
 
+    @cached_property
     def features(self):
         """Size, log count and prior logits of each set, (3, n_sets)."""
         size = np.asarray(self.sets.sum(axis=1)).ravel()
         return np.array([size, np.log(self.counts), self.sets @ self.label_prior])
-
-    @cached_property
-    def _constants(self):
-        """What a set's score is made of besides the logits of its labels, (n_sets, 1)."""
-        return (self.coefficients[1:] @ self.features()).astype(np.float32)[:, None]
 
     @cached_property
     def _sets_by_label(self):
@@ -147,9 +143,10 @@ class LabelSetModel:
         `Z` are logits. `own`, for rows that are among those counted, is the position of their
         own set, which then counts once less, or not at all when nobody else has it.
         """
+        constants = (self.coefficients[1:] @ self.features).astype(np.float32)[:, None]
         for rows in row_blocks(len(Z), len(self.counts), _CHUNK_NUMBERS):
             logits = (self.coefficients[0] * Z[rows].T).astype(np.float32)
-            scores = self.sets @ logits + self._constants
+            scores = self.sets @ logits + constants
             if own is not None:
                 known = np.flatnonzero(own[rows] >= 0)
                 sets = own[rows][known]
@@ -275,7 +272,7 @@ def _maximum_likelihood(model, Z, truth, leave_out):
     if not len(rows):
         return _START
     evidence = (model.sets @ Z.T.astype(np.float64)).T  # (n, n_sets)
-    features = model.features()
+    features = model.features
     less = own_set_change(model.counts[truth], 1.0) if leave_out else np.zeros(len(rows))
 
     def loss(w):

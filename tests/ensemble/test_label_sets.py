@@ -116,5 +116,6 @@ def test_what_follows_from_the_sets_is_computed_once_and_not_pickled(problem, mo
     size, mixed = len(pickle.dumps(fresh)), vote.mix(P)
     np.testing.assert_array_equal(fresh.mix(P), mixed)
     assert len(pickle.dumps(fresh)) == size
-    monkeypatch.setattr(LabelSetModel, "features", None)  # would fail if it were called
+    for name in ("features", "_sets_by_label", "_all_sets"):
+        monkeypatch.delattr(LabelSetModel, name)
     np.testing.assert_array_equal(fresh.mix(P), mixed)

@@ -96,8 +96,10 @@ def print_batch(ours, plain, X, repeats):
     for name, (clock, processor) in zip(("predict_proba", "predict"), seconds[:2], strict=True):
         rates = X.shape[0] / clock, X.shape[0] / processor
         ratio = processor / seconds[2, 1]
-        print(f"{X.shape[0]} rows, {name}: {rates[0]:.0f} rows/s, {rates[1]:.0f} per second of ")
-        print(f"    the processor, {ratio:.2f} times the alternative's time", flush=True)
+        print(
+            f"{X.shape[0]} rows, {name}: {rates[0]:.0f} rows/s, {rates[1]:.0f} per second ", end=""
+        )
+        print(f"of the processor, {ratio:.2f} times the alternative's time", flush=True)
 
 
 def generated(n_rows, rng):

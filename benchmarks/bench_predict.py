@@ -99,7 +99,7 @@ def print_batch(ours, plain, X, repeats):
         print(
             f"{X.shape[0]} rows, {name}: {rates[0]:.0f} rows/s, {rates[1]:.0f} per second ", end=""
         )
-        print(f"of the processor, {ratio:.2f} times the alternative's time", flush=True)
+        print(f"per second of the processor, {ratio:.2f} times the alternative's time", flush=True)
 
 
 def generated(n_rows, rng):

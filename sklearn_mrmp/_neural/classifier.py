@@ -31,7 +31,7 @@ from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._neural.reading import make_encoder
-from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
+from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._text_encoder import taken_apart
@@ -228,7 +228,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _check_rows(self, X):
         encoder = self._ensemble.encoder
         if encoder.name == "text":  # a loaded classifier may need an encoder that files do not hold
-            source, *_ = taken_apart(self.get_params(deep=False).get("encoder"))
+            source, *_ = taken_apart(getattr(self, "encoder", None))
             encoder.encoder = encoder.encoder.given(source)
         return self._checked(encoder, X)
 
@@ -236,7 +236,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return EncodedRows.of(self._ensemble.encoder, X)
 
     def _label_probabilities(self, rows):
-        with torch_threads(self.get_params(deep=False).get("n_threads")):
+        with torch_threads(self._n_threads):
             P = self._ensemble.probabilities(rows)
             if self._label_sets is not None:
                 P = self._label_sets.mix(P)
@@ -244,12 +244,18 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
 
     def _voter_logits(self, name, rows):
         """Log odds of all labels by one of the voters."""
-        with torch_threads(self.get_params(deep=False).get("n_threads")):
+        with torch_threads(self._n_threads):
             return self._ensemble.voters[name].logits(rows)
 
     @property
+    def _n_threads(self):
+        return getattr(self, "n_threads", RunSettings.n_threads)
+
+    @property
     def _outcome(self):
-        return OutcomeSettings.from_params(self.get_params(deep=False))
+        # Parameters are attributes; scikit-learn's `get_params` reads the constructor's signature
+        # anew each time, which takes long beside the prediction of one row.
+        return OutcomeSettings.from_params(vars(self))
 
     @property
     def _metric(self):
@@ -275,7 +281,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _decided(self, P, rows, metric, decision):
         similar = None
         if self._points.needs_rows(metric, decision):
-            with torch_threads(self.get_params(deep=False).get("n_threads")):
+            with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
         return self._points.predict(P, metric, decision, similar)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from _pareto_methods import GROWTH, METHODS
 
+_TITLES = {"rcv1": "RCV1", "imdb": "IMDB"}
 MEASURES = {"f1_micro": "micro-F1", "average_precision": "average precision (micro)"}
 
 
@@ -78,16 +79,18 @@ def verdicts(rows, datasets):
 
 
 def _styles():
-    """Colour and marker of each method: ours are filled and of one colour."""
+    """Colour and marker of each method: ours are of one colour, the first of them large."""
     import matplotlib as mpl
 
-    colours, styles = mpl.color_sequences["tab20"], {}
+    ours = [name for name in METHODS if is_ours(name)]
     others = [name for name in METHODS if not is_ours(name)]
-    for place, marker in zip([name for name in METHODS if is_ours(name)], "*o^sDP", strict=True):
-        styles[place] = {"color": "crimson", "marker": marker, "s": 130 if marker == "*" else 45}
+    styles = {
+        name: {"color": "crimson", "marker": marker, "s": 130 if marker == "*" else 45}
+        for name, marker in zip(ours, "*o^sDP", strict=True)
+    }
     for number, name in enumerate(others):
-        marker = "ov<>spXdPh"[number % 10]
-        styles[name] = {"color": colours[number % 20], "marker": marker, "s": 35}
+        colour = mpl.color_sequences["tab20"][number % 20]
+        styles[name] = {"color": colour, "marker": "ov<>spXdPh"[number % 10], "s": 35}
     return styles
 
 
@@ -97,67 +100,83 @@ def _panel(ax, rows, dataset, measure, styles):
     for point in of_all:
         ax.scatter(point.seconds, point.score, zorder=3, **styles[point.method])
     line = front(of_all)
-    ax.step([p.seconds for p in line], [p.score for p in line], where="post", color="grey", lw=0.8)
+    where = [p.seconds for p in line], [p.score for p in line]
+    ax.step(*where, where="post", color="grey", lw=0.8)
     for place, name in enumerate(stopped(rows, dataset)):
-        ax.scatter(
-            0.985, 0.04 + 0.05 * place, transform=ax.transAxes, clip_on=False, **styles[name]
+        height = 0.04 + 0.05 * place
+        ax.scatter(1.0, height, transform=ax.transAxes, clip_on=False, **styles[name])
+
+
+def _growth_panel(ax, rows, dataset, styles):
+    """Draw the seconds of a data set at shares of its training rows."""
+    for name in GROWTH:
+        mine = sorted(
+            (int(row["n_rows"]), float(row["fit_seconds"]))
+            for row in rows
+            if (row["dataset"], row["method"], row["status"]) == (dataset, name, "ok")
+            and int(row["seed"]) == 0
         )
-    ax.set_xscale("log")
-    ax.set_title(dataset.upper() if dataset in ("rcv1", "imdb") else dataset.capitalize())
-    ax.grid(alpha=0.3)
+        style = {"color": styles[name]["color"], "marker": styles[name]["marker"]}
+        ax.plot(*np.reshape(mine, (-1, 2)).T, **style)
 
 
-def _legend(ax, plt, styles):
-    """Fill an empty panel with the names of all methods."""
-    ax.axis("off")
-    handles = [
-        plt.Line2D([], [], linestyle="", color=style["color"], marker=style["marker"])
-        for style in styles.values()
-    ]
-    ax.legend(handles, [METHODS[name].label for name in styles], loc="center", fontsize=7, ncols=2)
+def _legend(ax, names, styles):
+    """Fill an empty panel with the names of methods."""
+    for name in names:
+        ax.scatter([], [], label=METHODS[name].label, **styles[name])
+    ax.legend(loc="center", fontsize=8, ncols=2 if len(names) > 8 else 1)
 
 
-def _chart(plt, rows, datasets, measure, styles):
-    """Return a picture with a panel for each data set."""
+def _picture(datasets, names, styles, draw_panel):
+    """Return a picture with a panel for each data set, and the names of the methods."""
+    import matplotlib.pyplot as plt
+
     figure, axes = plt.subplots(2, 4, figsize=(15, 7), layout="constrained")
     for ax, dataset in zip(axes.flat, datasets, strict=False):
-        _panel(ax, rows, dataset, measure, styles)
-    _legend(axes.flat[-1], plt, styles)
-    figure.supxlabel("seconds of fitting, one thread (marks at the right edge: stopped)")
-    figure.supylabel(MEASURES[measure])
-    return figure
-
-
-def _growth(plt, rows, datasets, styles):
-    """Return a picture of the seconds at shares of the training rows."""
-    figure, axes = plt.subplots(2, 4, figsize=(15, 7), layout="constrained")
-    for ax, dataset in zip(axes.flat, datasets, strict=False):
-        for name in GROWTH:
-            mine = [
-                (int(row["n_rows"]), float(row["fit_seconds"]))
-                for row in rows
-                if (row["dataset"], row["method"], row["status"]) == (dataset, name, "ok")
-                and int(row["seed"]) == 0
-            ]
-            style = {"color": styles[name]["color"], "marker": styles[name]["marker"]}
-            ax.plot(*np.reshape(sorted(mine), (-1, 2)).T, label=METHODS[name].label, **style)
-        ax.set(xscale="log", yscale="log", title=dataset)
+        draw_panel(ax, dataset)
+        ax.set(xscale="log", title=_TITLES.get(dataset, dataset.capitalize()))
         ax.grid(alpha=0.3)
-    axes.flat[-1].axis("off")
-    axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center")
-    figure.supxlabel("training rows")
-    figure.supylabel("seconds of fitting, one thread")
+    for ax in axes.flat[len(datasets) :]:
+        ax.axis("off")
+    _legend(axes.flat[-1], names, styles)
     return figure
+
+
+def _save(figure, path, below, beside):
+    """Write a picture with the names of its axes."""
+    import matplotlib.pyplot as plt
+
+    figure.supxlabel(below)
+    figure.supylabel(beside)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
 
 
 def draw(rows, datasets, folder):
-    """Write ``pareto_<measure>.png`` and ``pareto_growth.png`` into a folder."""
+    """Write ``pareto_<measure>.png`` and ``pareto_growth.png`` into a folder.
+
+    Data sets of which no run is there have no panel.
+    """
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
     styles = _styles()
-    pictures = {measure: _chart(plt, rows, datasets, measure, styles) for measure in MEASURES}
-    pictures["growth"] = _growth(plt, rows, datasets, styles)
-    for name, figure in pictures.items():
-        figure.savefig(folder / f"pareto_{name}.png", dpi=90)
-        plt.close(figure)
+    done = {(row["dataset"], row["method"]) for row in rows if row["status"] == "ok"}
+    known = [name for name in datasets if name in {dataset for dataset, _ in done}]
+    for measure, title in MEASURES.items():
+
+        def panel(ax, dataset, measure=measure):
+            _panel(ax, rows, dataset, measure, styles)
+
+        figure = _picture(known, METHODS, styles, panel)
+        below = "seconds of fitting, one thread (at the right edge: stopped)"
+        _save(figure, folder / f"pareto_{measure}.png", below, title)
+
+    def growth_panel(ax, dataset):
+        _growth_panel(ax, rows, dataset, styles)
+        ax.set_yscale("log")
+
+    grown = [name for name in known if any((name, method) in done for method in GROWTH)]
+    figure = _picture(grown, GROWTH, styles, growth_panel)
+    seconds = "seconds of fitting, one thread"
+    _save(figure, folder / "pareto_growth.png", "training rows", seconds)

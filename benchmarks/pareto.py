@@ -42,10 +42,14 @@ class Table:
     """The runs, in memory and as a CSV file that grows by a line for each."""
 
     def __init__(self, path):
-        self.path, self.rows, self._lock = path, {}, Lock()
-        if path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                self.rows = {self.key(row): row for row in csv.DictReader(file)}
+        self.path, self._lock = path, Lock()
+        self.rows = self._read()
+
+    def _read(self):
+        if not self.path.exists():
+            return {}
+        with self.path.open(encoding="utf-8", newline="") as file:
+            return {self.key(row): row for row in csv.DictReader(file)}
 
     @staticmethod
     def key(row):
@@ -53,11 +57,11 @@ class Table:
         return row["dataset"], row["method"], float(row["share"]), int(row["seed"])
 
     def add(self, row):
-        """Store a run; one that replaces another has the file written anew."""
+        """Store a run; the file is written anew where it takes the place of another."""
         with self._lock:
-            replaces = self.key(row) in self.rows
+            self.rows = self._read()  # another process may have added some
+            new = not self.rows or self.key(row) in self.rows
             self.rows[self.key(row)] = row
-            new = replaces or not self.path.exists()
             with self.path.open("w" if new else "a", encoding="utf-8", newline="") as file:
                 writer = csv.DictWriter(file, COLUMNS)
                 if new:

@@ -64,6 +64,14 @@ def test_a_run_that_is_made_again_takes_the_place_of_the_first(table):
     assert len(table.path.read_text(encoding="utf-8").splitlines()) == 3
 
 
+def test_a_run_of_another_process_is_kept(table):
+    other = pareto.Table(table.path)
+    table.add(row())
+    other.add(row("linear"))
+    table.add(row(seconds=2.0))
+    assert {key[1] for key in pareto.Table(table.path).rows} == {"default", "linear"}
+
+
 def test_points_are_means_over_seeds_of_whole_runs():
     rows = [row(seconds=1.0), row(seconds=3.0, seed=1), row(seconds=9.0, share=0.5)]
     rows += [row("network", status=pareto.OVER_THE_LIMIT)]

@@ -85,7 +85,7 @@ def _styles():
     ours = [name for name in METHODS if is_ours(name)]
     others = [name for name in METHODS if not is_ours(name)]
     styles = {
-        name: {"color": "crimson", "marker": marker, "s": 130 if marker == "*" else 45}
+        name: {"color": "black", "marker": marker, "s": 130 if marker == "*" else 45}
         for name, marker in zip(ours, "*o^sDP", strict=True)
     }
     for number, name in enumerate(others):
@@ -148,7 +148,7 @@ def _save(figure, path, below, beside):
 
     figure.supxlabel(below)
     figure.supylabel(beside)
-    figure.savefig(path, dpi=90)
+    figure.savefig(path, dpi=80)
     plt.close(figure)
 
 

@@ -22,6 +22,16 @@ _baselines.problem_transformation:ConstantTolerantLogisticRegression
 _baselines.problem_transformation:LabelPowersetClassifier
 _baselines.sparse_neighbors:SparseNeighbors
 _baselines.unit_range:UnitRange
+_decisions.held_out:HeldOutScores
+_decisions.hierarchy:Hierarchy
+_decisions.goals.costs:LabelCosts
+_decisions.goals.floors:PrecisionFloor
+_decisions.goals.floors:RecallFloor
+_decisions.goals.given:AtLeastOne
+_decisions.goals.given:LabelCuts
+_decisions.goals.given:TopK
+_decisions.goals.measures:FBeta
+_decisions.goals.measures:Jaccard
 _decisions.rules.cuts:AtLeastOneRule
 _decisions.rules.cuts:GlobalThresholdRule
 _decisions.rules.cuts:LabelThresholdRule

@@ -17,9 +17,9 @@ from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFl
 from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
 from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
-from sklearn_mrmp._hierarchy import add_ancestors
 from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
@@ -28,7 +28,7 @@ from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._text import TokenSequenceVectorizer
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
 

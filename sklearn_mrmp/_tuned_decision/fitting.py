@@ -1,6 +1,6 @@
 """How `TunedDecisionClassifier` is fitted: score rows that the classifier does not know, and tune.
 
-The steps of ``fit``; the public face is `_tuned_decision`. Knows operating points, hierarchies and
+The steps of ``fit``; the public face is `classifier`. Knows operating points, hierarchies and
 targets.
 """
 
@@ -9,6 +9,8 @@ from numbers import Real
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._base import checked_target
@@ -22,8 +24,8 @@ from sklearn_mrmp._decisions.responses import (
     last_step,
     training_part,
 )
-from sklearn_mrmp._decisions.unseen import UnseenScores, make_splitter, unseen_scores
-from sklearn_mrmp._hierarchy import check_labels_respect, make_hierarchy
+from sklearn_mrmp._decisions.unseen import UnseenScores, is_share, make_splitter, unseen_scores
+from sklearn_mrmp._graph.hierarchy import check_labels_respect, make_hierarchy
 from sklearn_mrmp._targets import in_known_order
 
 
@@ -122,6 +124,32 @@ class TuningMixin:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+
+    def _tunes_on_all_rows(self):
+        if self._is_prefit() or is_share(self.cv):
+            return False
+        # comparisons ask for probabilities; cuts of margins would be of no use for them
+        method = choose_response_method(self.estimator, self.response_method)
+        return method == "predict_proba"
+
+    def get_metadata_routing(self):
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            Routing to `estimator` and `cv`.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        splitter = self.cv if hasattr(self.cv, "split") else KFold()
+        return (
+            MetadataRouter(owner=self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+            .add(
+                splitter=splitter,
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        )
 
 
 def _check_prefit(estimator):

@@ -1,7 +1,7 @@
 """TunedDecisionClassifier: the best decisions for a metric around any multi-label classifier.
 
 The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shaped like it: the
-parameters, and prediction. `_tuning` has the steps of ``fit``; `OperatingPoints` decide.
+parameters, and prediction. `fitting` has the steps of ``fit``; `OperatingPoints` decide.
 """
 
 from numbers import Integral, Real
@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,11 +20,9 @@ from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.responses import (
     RESPONSE_METHODS,
-    choose_response_method,
     label_scores,
 )
 from sklearn_mrmp._decisions.sweep import METRICS
-from sklearn_mrmp._decisions.unseen import is_share
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._model_files.part import Part, nothing, require
@@ -36,7 +33,7 @@ from sklearn_mrmp._sklearn_compat import (
     _fit_context,
     _raise_for_params,
 )
-from sklearn_mrmp._tuning import TuningMixin
+from sklearn_mrmp._tuned_decision.fitting import TuningMixin
 
 
 def _estimator_has(name):
@@ -237,13 +234,6 @@ rule or float, default="optimal"
     def _operating_point(self):
         return self.metric, self.decision
 
-    def _tunes_on_all_rows(self):
-        if self._is_prefit() or is_share(self.cv):
-            return False
-        # comparisons ask for probabilities; cuts of margins would be of no use for them
-        method = choose_response_method(self.estimator, self.response_method)
-        return method == "predict_proba"
-
     def _labels_at(self, P, X, metric, decision):
         names = self.label_names_
         return self._lifted(self._points.predict(P, metric, decision, label_names=names))
@@ -327,25 +317,6 @@ rule or float, default="optimal"
         """
         check_is_fitted(self, "estimator_")
         return self._lifted(self.estimator_.decision_function(X))
-
-    def get_metadata_routing(self):
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            Routing to `estimator` and `cv`.
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        splitter = self.cv if hasattr(self.cv, "split") else KFold()
-        return (
-            MetadataRouter(owner=self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-            .add(
-                splitter=splitter,
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

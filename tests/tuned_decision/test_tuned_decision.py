@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_param_validation, parametrize_w
 
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 
 X, Y = make_multilabel_classification(150, n_classes=6, n_labels=2, random_state=0)
 LR = OneVsRestClassifier(LogisticRegression())

@@ -25,9 +25,10 @@ from sklearn_mrmp._decisions.sweep import last_of_equals
 
 SEEDS = (0, 1, 2)
 FLOORS = [
-    kind(floor, average)
-    for kind, floor in ((PrecisionFloor, 0.9), (RecallFloor, 0.9))
+    kind(0.9, average, confidence)
+    for kind in (PrecisionFloor, RecallFloor)
     for average in ("micro", "per_label")
+    for confidence in (None, 0.95)
 ]
 COSTS = ((1.0, 5.0), (5.0, 1.0))
 
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--data", nargs="+", default=["emotions", "yeast", "medical", "bibtex"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FloorNotMetWarning)
+    warnings.filterwarnings("ignore", message="Label not .* is present in all")
     for name in arguments.data:
         X, Y, *_ = load(name, arguments.data_home)
         runs = np.array([one_split(name, X, Y, seed) for seed in SEEDS])

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score, recall_score
 
 from sklearn_mrmp import (
@@ -132,6 +133,40 @@ def test_floors_are_kept_with_the_most_of_the_other_measure(kind, floor, average
         assert other == pytest.approx(best)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", [PrecisionFloor, RecallFloor])
+@pytest.mark.parametrize("floor", [0.3, 0.6])
+def test_floors_with_confidence_are_kept_by_the_lower_bound(kind, floor, seed):
+    Y, P = noisy(seed, n=60)
+
+    def bound(decided):
+        hits, of = np.count_nonzero(Y & decided), decided if kind is PrecisionFloor else Y
+        test = binomtest(hits, max(np.count_nonzero(of), 1), alternative="greater")
+        return test.proportion_ci(0.9, method="exact").low
+
+    def other(decided):
+        precision, recall = precision_and_recall(Y.ravel(), decided.ravel())
+        return recall if kind is PrecisionFloor else precision
+
+    decisions = [cut <= P for cut in np.unique(P)]
+    kept = [decided for decided in decisions if bound(decided) >= floor]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FloorNotMetWarning)
+        rule = kind(floor, confidence=0.9).tune(Y, P)
+    assert rule.met[0] == bool(kept)
+    assert rule.best_reachable[0] == pytest.approx(max(map(bound, decisions)))
+    if kept:
+        assert bound(rule.decide(P)) >= floor
+        assert other(rule.decide(P)) == pytest.approx(max(map(other, kept)))
+
+
+def test_a_floor_kept_by_chance_is_none_with_confidence():
+    Y, P = np.array([[1], [0], [1], [0]]), np.array([[0.9], [0.8], [0.2], [0.1]])
+    assert PrecisionFloor(0.9).tune(Y, P).met.all()  # one right prediction of one
+    with pytest.warns(FloorNotMetWarning, match=r"best: 0.135\)"):
+        PrecisionFloor(0.9, confidence=0.95).tune(Y, P)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_neighbouring_scores_do_not_break_a_floor(dtype):
     one = dtype(0.5)
@@ -156,7 +191,7 @@ def test_a_floor_that_cannot_be_met_names_labels_and_what_they_reach():
 def test_recall_of_a_label_without_positive_rows_is_unknown_and_said_to_be():
     Y, P = noisy(0)
     Y[:, 2] = False
-    with pytest.warns(FloorNotMetWarning, match=r"1 of 4 labels .*: 2 \(best: nan\)\. A label wi"):
+    with pytest.warns(FloorNotMetWarning, match=r"1 of 4 labels .*: 2 \(best: nan\)\. The cut"):
         rule = RecallFloor(0.8, "per_label").tune(Y, P)
     common = RecallFloor(0.8).tune(Y, P).thresholds[0]
     assert rule.thresholds[2] == common
@@ -237,6 +272,11 @@ def test_at_least_one_adds_the_best_label():
         (lambda: Jaccard("binary"), ValueError, "got 'binary'"),
         (lambda: PrecisionFloor(90), ValueError, "floor must be a number from 0 to 1, got 90"),
         (lambda: RecallFloor(0.9, "macro"), ValueError, "one of micro, per_label, got 'macro'"),
+        (
+            lambda: RecallFloor(0.9, confidence=1),
+            ValueError,
+            "confidence must be a number",
+        ),
         (lambda: LabelCosts(fp=-1), ValueError, "fp must be a number from 0"),
         (lambda: LabelCosts(fn=[1, "x"]), TypeError, "fn must be a number, got"),
         (lambda: LabelCosts(fn=[[1]]), TypeError, "fn must be numbers, a sequence or a mapping"),

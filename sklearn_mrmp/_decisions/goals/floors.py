@@ -2,7 +2,7 @@
 
 Of the cuts that keep the floor on the rows used for tuning, the one with the most of the other
 measure is taken; all distinct cuts are looked at. A floor that no cut keeps is reported by a
-`FloorNotMetWarning` and by the rule. Knows numpy.
+`FloorNotMetWarning` and by the rule. Knows numpy, and scipy's beta function for confidence.
 """
 
 import warnings
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import betainc, betaincinv
 
 from sklearn_mrmp._decisions.goals.base import Decision, check_average, check_number, listed
 from sklearn_mrmp._decisions.sweep import last_of_equals
@@ -36,7 +37,8 @@ class FloorRule:
     precision, recall : ndarray
         What they reach on the rows used for tuning; NaN where it is not defined.
     best_reachable : ndarray
-        The highest value of what the floor is about that any cut reaches; NaN if not defined.
+        The highest value of what the floor is about that any cut reaches, with a confidence the
+        highest lower bound; NaN if not defined.
     met : bool ndarray
         Whether the floor is kept.
     validation_score : float
@@ -92,6 +94,26 @@ class _Floor(Decision):
     def __post_init__(self):
         check_number(self.floor, "floor", 0, 1)
         check_average(self.average, ("micro", "per_label"))
+        if self.confidence is not None:
+            check_number(self.confidence, "confidence", 0.5, 1 - _ROUNDING)
+
+    def _is_kept(self, hits, sizes):
+        """Whether so many hits of so many entries are enough, for arrays of counts."""
+        if self.confidence is None:
+            return hits >= self.floor * sizes - _ROUNDING
+        # The chance of so many hits, or more, if the share were just the floor.
+        return betainc(np.maximum(hits, 1), sizes - hits + 1, self.floor) <= 1 - self.confidence
+
+    def _best_share(self, hits, sizes):
+        """Highest share of hits, or lower bound of it, among arrays of counts; hits only grow."""
+        first = np.flatnonzero(np.diff(hits, prepend=0))  # of equal hits the first has fewest
+        if not first.size:
+            return 0.0
+        hits, sizes = hits[first], np.broadcast_to(sizes, hits.shape)[first]
+        if self.confidence is None:
+            return float((hits / sizes).max())
+        # Clopper and Pearson's exact bound, of one side.
+        return float(betaincinv(hits, sizes - hits + 1, 1 - self.confidence).max())
 
     def _rule(self, rows, names):
         if self.average == "micro":
@@ -103,7 +125,7 @@ class _Floor(Decision):
         cuts, precision, recall, reachable, met = found.T
         cuts, met = cuts.astype(rows.P.dtype), met > 0
         if not met.all():
-            cuts = self._instead(cuts, met, rows, names)
+            cuts = self._instead(cuts, met, rows)
             self._warn(met, reachable, len(rows.Y), names)
         score = recall if self._measure == "precision" else precision
         score = float(np.nan_to_num(score).mean())
@@ -118,7 +140,7 @@ class _Floor(Decision):
         recall = hits / curve.n_positives if curve.n_positives else np.nan
         return curve.cut(position), hits / predicted, recall, reachable, True
 
-    def _instead(self, cuts, met, rows, names):
+    def _instead(self, cuts, met, rows):
         """Return the cuts to use where the floor cannot be kept: none is reached by a score."""
         return cuts
 
@@ -152,11 +174,14 @@ class PrecisionFloor(_Floor):
     average : {"micro", "per_label"}, default="micro"
         Whether the floor is for all predicted entries together, with one cut for all labels, or for
         each label, with a cut for each.
+    confidence : float, default=None
+        None asks for the precision on the rows used for tuning alone; the cut may then keep it by
+        chance, with two right predictions out of two. With 0.95 the lower bound of a 95 %
+        confidence interval of it has to reach the floor.
 
     Notes
     -----
-    The floor is kept exactly on the rows used for tuning. On new rows precision varies around it,
-    the more the fewer rows there were: leave some room.
+    The bound is exact for a given cut. It is a little optimistic for the best of many cuts.
 
     Examples
     --------
@@ -171,14 +196,14 @@ class PrecisionFloor(_Floor):
 
     floor: float
     average: str = "micro"
+    confidence: float | None = None
 
     _measure: ClassVar[str] = "precision"
     _consequence: ClassVar[str] = "Nothing is predicted there."
 
     def _best(self, curve):
-        kept = curve.hits >= self.floor * curve.predicted - _ROUNDING
-        kept &= curve.hits > 0
-        best = float((curve.hits / curve.predicted).max())
+        kept = self._is_kept(curve.hits, curve.predicted) & (curve.hits > 0)
+        best = self._best_share(curve.hits, curve.predicted)
         if not kept.any():
             return best, None
         # Hits only grow: the first cut with the most of them has the fewest wrong entries.
@@ -190,9 +215,10 @@ class PrecisionFloor(_Floor):
 class RecallFloor(_Floor):
     """Decide for the highest precision with at least this recall.
 
-    Every recall can be reached by predicting enough. The recall of a label without a positive row
-    among those used for tuning is not known: it gets the cut of all labels together, and a
-    `FloorNotMetWarning` names it. Without any positive entry nothing is predicted.
+    Every recall can be reached by predicting enough, unless it is to be reached with a confidence
+    that the positive rows are too few for. A label that cannot reach it, or has no positive row to
+    tell, gets the cut of all labels together; where these cannot, either, nothing is predicted. A
+    `FloorNotMetWarning` names the labels.
 
     Parameters
     ----------
@@ -201,10 +227,9 @@ class RecallFloor(_Floor):
     average : {"micro", "per_label"}, default="micro"
         Whether the floor is for all true entries together, with one cut for all labels, or for each
         label, with a cut for each.
-
-    Notes
-    -----
-    The floor is kept exactly on the rows used for tuning. On new rows recall varies around it.
+    confidence : float, default=None
+        None asks for the recall on the rows used for tuning alone. With 0.95 the lower bound of a
+        95 % confidence interval of it has to reach the floor, as far as that can be.
 
     Examples
     --------
@@ -219,25 +244,29 @@ class RecallFloor(_Floor):
 
     floor: float
     average: str = "micro"
+    confidence: float | None = None
 
     _measure: ClassVar[str] = "recall"
     _consequence: ClassVar[str] = (
-        "A label without a positive row has the cut of all labels together."
+        "The cut of all labels together is used there, if it reaches the floor, or else none."
     )
 
     def _best(self, curve):
         if curve.n_positives == 0:
             return np.nan, None
-        kept = curve.hits >= self.floor * curve.n_positives - _ROUNDING
+        kept = self._is_kept(curve.hits, curve.n_positives)
+        best = self._best_share(curve.hits, curve.n_positives)
+        if not kept.any():
+            return best, None
         precision = np.where(kept, curve.hits / curve.predicted, -1.0)
         # Of equally precise cuts the last has the highest recall.
-        return 1.0, int(np.flatnonzero(precision == precision.max())[-1])
+        return best, int(np.flatnonzero(precision == precision.max())[-1])
 
-    def _instead(self, cuts, met, rows, names):
-        if self.average == "micro" or not rows.Y.any():
+    def _instead(self, cuts, met, rows):
+        if self.average == "micro":
             return cuts
-        common = RecallFloor(self.floor)._rule(rows, names).thresholds[0]
-        return np.where(met, cuts, common)
+        common, *_ = self._found(_Curve.of(rows.Y.ravel(), rows.P.ravel()))
+        return np.where(met, cuts, cuts.dtype.type(common))
 
 
 PrecisionFloor._model_part = RecallFloor._model_part = Part()

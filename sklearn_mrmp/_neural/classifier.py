@@ -15,10 +15,10 @@ from sklearn_mrmp._base import (
     FITTED,
     FROM_TARGET,
     BaseMultilabelClassifier,
-    TunedDecisionsMixin,
     complete_classifier,
     fitted_or_not,
 )
+from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
@@ -95,6 +95,8 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y = self._checked_fit(encoder, X, y, report)
+            names = getattr(settings.graph.relations, "label_names", None)  # a graph brings its own
+            check_decision(settings.outcome.decision, self._target_encoding, names)
             given = None
             if X_val is not None:
                 given = self._with_target(self._checked(encoder, X_val, report), y_val)
@@ -110,6 +112,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             report,
         ).learn()
         self._store(learned)
+        self._tune_given_decision()
         return learned.interrupted
 
     def _store(self, learned):
@@ -156,18 +159,6 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         """The distribution over label sets that is mixed in, or None."""
         check_is_fitted(self)
         return self._label_sets
-
-    @property
-    def thresholds_(self):
-        """Best global cut per metric on the held-out rows."""
-        check_is_fitted(self)
-        return {} if self._points is None else self._points.thresholds
-
-    @property
-    def decision_rules_(self):
-        """For each decision, the fitted rule per metric."""
-        check_is_fitted(self)
-        return {} if self._points is None else self._points.rules
 
     @property
     def net_(self):
@@ -258,12 +249,33 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return OutcomeSettings.from_params(vars(self))
 
     @property
-    def _metric(self):
-        return self._outcome.metric
+    def _operating_point(self):
+        return self._outcome.metric, self._outcome.decision
+
+    def predict(self, X):
+        """Predict the labels of each row, as `metric` and `decision` say.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 labels in the dtype of the training target, sparse when that was sparse; for a
+            vector target the predicted classes.
+        """
+        check_is_fitted(self)
+        metric, decision = self._operating_point
+        check_decision(decision, self._target_encoding)
+        if not getattr(decision, "needs_all_rows", False):
+            return super().predict(X)
+        labels = self._decided(self.predict_proba(X), None, metric, decision)
+        return self._target_encoding.decode_labels(labels)
 
     def _predict_labels(self, P, rows):
-        outcome = self._outcome
-        return self._decided(P, rows, outcome.metric, outcome.decision)
+        return self._decided(P, rows, *self._operating_point)
 
     def _predict_classes(self, P, rows):
         """Classes of a vector target: the largest probability wins, or whatever `decision` asks."""
@@ -283,7 +295,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         if self._points.needs_rows(metric, decision):
             with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
-        return self._points.predict(P, metric, decision, similar)
+        return self._points.predict(P, metric, decision, similar, self.label_names_)
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)

@@ -130,7 +130,7 @@ float, default="optimal"
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv` trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None
@@ -238,7 +238,7 @@ float, default="optimal"
     Predictions for training rows tell nothing of the classifier: with ``"neighbors"`` a row finds
     itself.
 
-    With folds and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
+    With folds or members and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
     nothing is kept, and callbacks are copies, whose records are lost.
 
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in

@@ -20,13 +20,12 @@ from sklearn_mrmp._base import (
     FROM_TARGET,
     BaseMultilabelClassifier,
     checked_target,
-    checked_weights,
     complete_classifier,
     fitted_or_not,
 )
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
-from sklearn_mrmp._numerics.entry_weights import EntryWeights
+from sklearn_mrmp._numerics.entry_weights import EntryWeights, checked_weights
 from sklearn_mrmp._sklearn_compat import (
     Interval,
     StrOptions,

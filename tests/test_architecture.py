@@ -25,6 +25,7 @@ ROOMS = {
     "_host": set(),
     "nn": set(),
     "datasets": {"_host"},
+    "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_model_files"},
     "_graph": {"_numerics", "_host", "_model_files"},
@@ -36,6 +37,7 @@ ROOMS = {
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
     "_base": {"_targets", "_numerics", "_host", "_model_files"},
+    "_deciding": {"_base", "_decisions"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
     "_text_encoder": {"_encoders", "_input", "_host", "_model_files"},
@@ -43,6 +45,7 @@ ROOMS = {
         "_encoders",
         "_text_encoder",
         "_base",
+        "_deciding",
         "_targets",
         "_ensemble",
         "_voters",
@@ -56,8 +59,17 @@ ROOMS = {
         "_model_files",
     },
     "_mrmp": {"_neural", "_parameters"},
-    "_tuned_decision": {"_base", "_targets", "_decisions", "_host", "_model_files"},
-    "_voting": {"_base", "_targets", "_decisions", "_model_files"},
+    "_tuned_decision": {
+        "_base",
+        "_deciding",
+        "_targets",
+        "_decisions",
+        "_graph",
+        "_numerics",
+        "_host",
+        "_model_files",
+    },
+    "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.
@@ -65,7 +77,7 @@ TOP = ("_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
 TORCH = {"nn", "_encoders", "_text_encoder", "_network", "_checkpoints", "_neural", "_mrmp"}
-TORCH_FILES = {"_host/torch_state.py"}
+TORCH_FILES = {"_host/torch_state.py", "_model_files/torch_weights.py"}
 
 
 def module_name(path):

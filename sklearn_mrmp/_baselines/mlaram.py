@@ -17,12 +17,12 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
     fitted_or_not,
-    rows_that_count,
 )
 from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
 from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context

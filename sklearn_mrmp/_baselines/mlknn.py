@@ -18,11 +18,11 @@ from sklearn_mrmp._base import (
     BaseMultilabelClassifier,
     complete_classifier,
     fitted_or_not,
-    rows_that_count,
 )
 from sklearn_mrmp._baselines import sparse_neighbors
 from sklearn_mrmp._host.fork import openmp_after_fork
 from sklearn_mrmp._model_files.part import Part, is_matrix, require
+from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
 
 _METRIC_NAMES = set().union(*VALID_METRICS.values()) - {"precomputed"}

@@ -19,13 +19,13 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
 
-from sklearn_mrmp._base import checked_weights
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._compare.run import ComparisonRun, Protocol, run_one
 from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
 from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
+from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._numerics.label_frames import in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
 

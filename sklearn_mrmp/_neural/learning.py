@@ -28,7 +28,7 @@ from sklearn_mrmp._network.architecture import Architecture
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
-from sklearn_mrmp._neural.deciding import tune_decisions
+from sklearn_mrmp._neural.tuning import tune_decisions
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._settings import (
     EnsembleSettings,

@@ -1,8 +1,8 @@
 """How much each entry of a label matrix counts: not at all where it is unknown, or as its row does.
 
 Travels beside a 0/1 matrix `Y`, in which unknown entries are 0; None in its place says that all
-entries are known and count alike. A row of weight 2 counts like two equal rows. Leaf module: numpy, and
-scikit-learn to check weights.
+entries are known and count alike. A row of weight 2 counts like two equal rows. Leaf module: numpy,
+and scikit-learn to check weights.
 """
 
 from dataclasses import dataclass

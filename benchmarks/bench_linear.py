@@ -2,10 +2,10 @@
 
 Training rows are split 90/10. The voter searches its penalty, fits, and is fitted anew on all rows.
 `--old` does the same with a checkout of commit a4b8870, in alternation. `--others` fits regressions
-label by label, once and at the voter's penalty, to tighter and tighter tolerances until the held-out
-loss is within 0.1 % of the voter's. They get every k-th label in the order of frequency, and their seconds
-are multiplied by k. `--liblinear` is a Python that has LIBLINEAR from PyPI. `--rows` generates rows
-of RCV1's shape instead, and prints the peak memory. Seconds are those of the processor.
+label by label, once and at the voter's penalty, to tighter and tighter tolerances until the
+held-out loss is within 0.1 % of the voter's. They get every k-th label in the order of frequency,
+and their seconds are multiplied by k. `--liblinear` is a Python that has LIBLINEAR from PyPI.
+`--rows` generates rows of RCV1's shape instead. Seconds are those of the processor.
 
     export OMP_NUM_THREADS=1
     python benchmarks/bench_linear.py --data-home DIR --dataset bibtex --old DIR --others lbfgs saga

@@ -16,8 +16,9 @@ _BLOCK_LABELS = 32
 _MAX_NEWTON_STEPS = 15
 _MAX_CG_STEPS = 12
 _MAX_HALVINGS = 6
-# A label has converged when its gradient is this small relative to that of the empty model: its
-# logits are then those of the minimum but for a few hundredths, wherever it started.
+# A label has converged when its gradient is this small relative to that of the empty model: the
+# logits of rows of length 1 are then those of the minimum but for a few hundredths, wherever it
+# started.
 TOLERANCE = 3e-4
 # Conjugate gradients go on while more than this share of the labels needs them: what the others
 # gain by it on the way costs nothing.

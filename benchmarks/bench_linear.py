@@ -68,15 +68,20 @@ def load(data_home, dataset):
     return X[order], Y[order]
 
 
-def generate(n_samples, n_features=47_236, n_words=75, n_labels=103, n_topic_words=60):
-    """Rows of RCV1's shape: Zipf's words, a third of them from the topics that the labels are."""
+def generate(n_samples, n_features=47_236, n_words=90, n_labels=103, n_topic_words=60):
+    """Rows of RCV1's shape: Zipf's words, nine of them from the topics that its labels are.
+
+    About 75 of the words are distinct. One label of nine is wrong.
+    """
     rng = np.random.default_rng(0)
     frequency = 1.0 / np.arange(1, n_labels + 1)
     labels = rng.choice(n_labels, (n_samples, 3), p=frequency / frequency.sum())
-    topics = rng.integers(n_features, size=(n_labels, n_topic_words))
-    words = np.floor(n_features ** rng.random((n_samples, n_words))).astype(np.int64) - 1
-    third = labels[:, np.arange(n_words // 3) % 3]
-    words[:, : n_words // 3] = topics[third, rng.integers(n_topic_words, size=third.shape)]
+    topics = _zipf(rng, n_features, (n_labels, n_topic_words))
+    words = _zipf(rng, n_features, (n_samples, n_words))
+    chosen = labels[:, np.arange(9) % 3]
+    words[:, :9] = topics[chosen, rng.integers(n_topic_words, size=chosen.shape)]
+    wrong = rng.random(n_samples) < 1 / 3
+    labels[wrong, 0] = rng.choice(n_labels, wrong.sum(), p=frequency / frequency.sum())
     Y = _indicators(labels, n_labels)
     Y.data[:] = 1
     X = _indicators(words, n_features)
@@ -84,6 +89,11 @@ def generate(n_samples, n_features=47_236, n_words=75, n_labels=103, n_topic_wor
     rarity = np.log(n_samples / (1 + np.bincount(X.indices, minlength=n_features))) + 1
     X.data *= rarity[X.indices]
     return unit_rows(X), Y
+
+
+def _zipf(rng, n, shape):
+    """Draw numbers below n, each as often as it is small."""
+    return np.floor(n ** rng.random(shape)).astype(np.int64) - 1
 
 
 def _indicators(columns, n_columns):

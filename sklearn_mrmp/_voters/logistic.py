@@ -147,7 +147,7 @@ def _newton_direction(design, curvature, total, penalty, G, s, precision):
     """Solve ``H S = −G`` by conjugate gradients, each label to about its relative precision.
 
     The intercept goes along with the weights so that its own gradient stays zero. As a further
-    unknown it would nearly double the number of steps.
+    unknown it would take half as many steps again.
 
     Returns
     -------

@@ -11,7 +11,7 @@ _EQUIVALENCE = (
     "check_sample_weight_equivalence_on_sparse_data",
 )
 _NETWORK = (
-    "weights equal repeated rows where rows are counted, but to the precision of float32 and not to "
+    "weights equal repeated rows where rows are counted, but to the precision of float32, not to "
     "seven digits; a network sees the rows in other batches, and other rows are held out"
 )
 _REASONS = {

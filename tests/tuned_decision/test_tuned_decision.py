@@ -254,9 +254,9 @@ def test_metadata_goes_to_the_estimator_and_the_splitter():
     np.testing.assert_array_equal(clf.estimator_.tree_.threshold, expected.tree_.threshold)
 
 
-def test_metadata_is_refused_when_routing_is_off():
-    with pytest.raises(ValueError, match="sample_weight"):
-        TunedDecisionClassifier(TREE).fit(X, Y, sample_weight=np.ones(150))
+def test_other_metadata_than_weights_is_refused_when_routing_is_off():
+    with pytest.raises(ValueError, match="groups"):
+        TunedDecisionClassifier(TREE).fit(X, Y, groups=np.ones(150))
 
 
 def test_folds_in_parallel_give_the_same_result():

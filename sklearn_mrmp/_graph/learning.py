@@ -82,6 +82,40 @@ def label_graph(
     )
 
 
+def co_occurrence_graph(Y, label_names=None):
+    """Link labels that any row has both of: the prior graph of LaMP.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        0/1 label matrix.
+    label_names : sequence of str, default=None
+        Names of the labels.
+
+    Returns
+    -------
+    graph : LabelGraph
+        With the relation ``"co-occurrence"``, whose weights are 1.
+
+    Examples
+    --------
+    >>> co_occurrence_graph([[1, 1, 0], [0, 0, 1]]).neighbors(0)
+    ['1']
+    """
+    Y = canonical_labels(Y)
+    counts, together = label_counts(Y), (Y.T @ Y).tocoo()
+    upper = together.row < together.col
+    i, j, n11 = (part[upper] for part in (together.row, together.col, together.data))
+    edges = symmetric(i, j, n11, Y.shape[1])
+    return LabelGraph(
+        {"co-occurrence": with_data(edges, np.ones(edges.nnz))},
+        label_names,
+        n_samples=Y.shape[0],
+        counts=counts,
+        co_occurrence={"co-occurrence": edges},
+    )
+
+
 def _check_options(alpha, correction, edge_weight, min_count):
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")

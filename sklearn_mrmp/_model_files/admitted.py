@@ -52,6 +52,7 @@ _input.vectors:VectorInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter
+_peers.lamp:LaMPClassifier
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter
 _voters.linear:LinearVoter

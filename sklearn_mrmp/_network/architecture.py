@@ -80,6 +80,8 @@ class Architecture(ABC):
     ----------
     name : str
         How model files call it.
+    title : str
+        How a progress bar calls it.
     settings : type
         A frozen dataclass derived from `Settings`: the estimator's parameters that it reads.
     module, loss : type
@@ -90,6 +92,7 @@ class Architecture(ABC):
     """
 
     name: str
+    title: str = "network"
     settings: type[Settings]
     module: type
     loss: type
@@ -143,7 +146,10 @@ class Architecture(ABC):
 
 
 # Networks of this package, by the module that registers them.
-_SHIPPED = {"mrmp": "sklearn_mrmp._network.mrmp"}
+_SHIPPED = {
+    "mrmp": "sklearn_mrmp._network.mrmp",
+    "lamp": "sklearn_mrmp._peers.lamp",
+}
 _registered = {}
 
 

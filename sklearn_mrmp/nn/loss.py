@@ -92,14 +92,18 @@ class MrMPLoss(nn.Module):
             How many labels each entry stands for when a row decodes k of them.
         """
         logits, label_embeddings = output
-        if weights is None:
-            loss = F.binary_cross_entropy_with_logits(logits, y_true)
-        else:
-            loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
-            loss = loss / weights.sum()
+        loss = mean_cross_entropy(logits, y_true, weights)
         if not self.training or label_embeddings is None or not self.relational.neighbour_means:
             return loss
         return loss + self.weight * self.relational(label_embeddings)
+
+
+def mean_cross_entropy(logits, y_true, weights=None):
+    """Mean binary cross entropy of logits, or the mean weighted by how much entries stand for."""
+    if weights is None:
+        return F.binary_cross_entropy_with_logits(logits, y_true)
+    loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
+    return loss / weights.sum()
 
 
 def _neighbour_mean(adjacency):

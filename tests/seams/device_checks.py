@@ -52,6 +52,12 @@ def states():
 def settings_of(name):
     if name == "mean_linear":
         return mean_linear.MeanLinearSettings(d_model=4)
+    if name.startswith("lamp"):
+        sizes = {"d_model": 4, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 2}
+        graphs = {"lamp-full": "full"}
+        return find_architecture("lamp").settings(
+            **sizes, dropout=0.1, relations=graphs.get(name, "chi2")
+        )
     variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
     architecture = find_architecture("mrmp")
     sizes = architecture.automatic({}, "features") | {"d_model": 4, "architecture": variant}
@@ -107,7 +113,7 @@ def device(request):
 
 @pytest.mark.parametrize("shortlisted", [False, True])
 @pytest.mark.parametrize("make_rows", [features, sequences, states])
-@pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "mean_linear"])
+@pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mean_linear"])
 def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     module, loss, batches = network(name, make_rows(), shortlisted)

@@ -40,6 +40,7 @@ __all__ = [
     "LabelGraphDisplay",
     "MLARAMClassifier",
     "MLKNNClassifier",
+    "MPVAEClassifier",
     "ModelFileError",
     "MrMPClassifier",
     "SoftVotingMultilabelClassifier",
@@ -66,6 +67,7 @@ __all__ = [
 # Estimators whose imports take long: torch, and scikit-learn's neighbours.
 _IMPORTED_LATE = {
     "LaMPClassifier": "_peers.lamp",
+    "MPVAEClassifier": "_peers.mpvae",
     "MrMPClassifier": "_mrmp",
     "MLKNNClassifier": "_baselines.mlknn",
     "TextEncoder": "_text_encoder",

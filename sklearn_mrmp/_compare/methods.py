@@ -45,6 +45,12 @@ def _lamp(relations, dataset):
     return LaMPClassifier(relations=relations)
 
 
+def _mpvae(dataset):
+    from sklearn_mrmp import MPVAEClassifier
+
+    return MPVAEClassifier()
+
+
 def _mlknn(dataset):
     from sklearn_mrmp import MLKNNClassifier
 
@@ -104,6 +110,7 @@ METHODS = {
     "lamp-edgeless": (partial(_lamp, "edgeless"), "LaMP, labels hear the input alone"),
     "lamp-full": (partial(_lamp, "full"), "LaMP, every label hears every other"),
     "lamp-prior": (partial(_lamp, "prior"), "LaMP, labels that occur together hear each other"),
+    "mpvae": (_mpvae, "MPVAE, a variational autoencoder with a multivariate probit"),
     "mlknn": (_mlknn, "ML-KNN"),
     "mlaram": (_mlaram, "ML-ARAM"),
     "br-lr": (_binary_relevance, "binary relevance: one logistic regression per label"),

@@ -53,6 +53,7 @@ _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter
 _peers.lamp:LaMPClassifier
+_peers.mpvae:MPVAEClassifier
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter
 _voters.linear:LinearVoter

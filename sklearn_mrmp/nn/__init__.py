@@ -24,19 +24,24 @@ from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule, MessageLayer
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
+from sklearn_mrmp.nn.mpvae import Draws, GaussianEncoder, MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
     "CompGCNLayer",
     "DecoderLayer",
+    "Draws",
     "Encoder",
     "EncoderLayer",
+    "GaussianEncoder",
     "LaMPLoss",
     "LaMPModule",
     "LabelFeatureDecoder",
     "LabelModule",
     "LabelPart",
     "LabelRelationModule",
+    "MPVAELoss",
+    "MPVAEModule",
     "MessageLayer",
     "MrMPLoss",
     "MrMPModule",

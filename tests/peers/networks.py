@@ -1,6 +1,6 @@
 """The neural peers, small enough to be fitted in a second."""
 
-from sklearn_mrmp import LaMPClassifier
+from sklearn_mrmp import LaMPClassifier, MPVAEClassifier
 
 SMALL = {"d_model": 8, "d_inner": 12, "max_epochs": 3, "batch_size": 16, "random_state": 0}
 
@@ -11,4 +11,9 @@ def lamp(**options):
     return LaMPClassifier(**{**SMALL, **layers, **options})
 
 
-PEERS = {"lamp": lamp}
+def mpvae(**options):
+    """Return a small MPVAEClassifier."""
+    return MPVAEClassifier(**{**SMALL, "d_latent": 4, "n_samples": 4, **options})
+
+
+PEERS = {"lamp": lamp, "mpvae": mpvae}

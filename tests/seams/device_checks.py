@@ -58,6 +58,8 @@ def settings_of(name):
         return find_architecture("lamp").settings(
             **sizes, dropout=0.1, relations=graphs.get(name, "chi2")
         )
+    if name == "mpvae":
+        return find_architecture("mpvae").settings(d_model=4, d_inner=6, dropout=0.1)
     variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
     architecture = find_architecture("mrmp")
     sizes = architecture.automatic({}, "features") | {"d_model": 4, "architecture": variant}
@@ -113,7 +115,9 @@ def device(request):
 
 @pytest.mark.parametrize("shortlisted", [False, True])
 @pytest.mark.parametrize("make_rows", [features, sequences, states])
-@pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mean_linear"])
+@pytest.mark.parametrize(
+    "name", ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mpvae", "mean_linear"]
+)
 def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     module, loss, batches = network(name, make_rows(), shortlisted)

@@ -16,6 +16,7 @@ from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, load
 from tests.peers.networks import PEERS
+from tests.tiny_encoder import tiny_encoder
 
 each_peer = pytest.mark.parametrize("make", PEERS.values(), ids=PEERS)
 
@@ -127,6 +128,21 @@ def test_every_kind_of_rows_is_read(make, kind, tmp_path):
     assert np.isfinite(P).all()
     clf.save(tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").predict_proba(X), P)
+
+
+WORDS = np.array(["sea", "ship", "desert", "sun", "camel", "fish"])
+
+
+@each_peer
+@pytest.mark.parametrize("encoder_lr", [0.0, 1e-3], ids=["as it is", "fine-tuned"])
+def test_texts_are_read_by_an_encoder(make, encoder_lr):
+    pytest.importorskip("transformers")
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, size=rng.integers(1, 9))) for _ in range(40)]
+    Y = np.array([[word in text for word in ("sea", "camel")] for text in texts]).astype(int)
+    clf = make(encoder=tiny_encoder(texts), encoder_lr=encoder_lr, max_epochs=1).fit(texts, Y)
+    assert clf.input_type_ == "text"
+    assert np.isfinite(clf.predict_proba(texts)).all()
 
 
 @each_peer

@@ -94,7 +94,8 @@ def network(name, rows, shortlisted):
     data = NetworkData.of(rows.encoder, dataset, label_graph(Y, alpha=0.5))
     module = architecture.module(**architecture.module_arguments(settings, data))
     loss = architecture.loss(**architecture.loss_arguments(settings, data))
-    batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.3)
+    options = {"feature_dropout": 0.3, "takes_labels": module.takes_labels}
+    batches = TokenBatches(dataset, 4, np.random.default_rng(0), **options)
     return module.train(), loss.train(), list(batches)
 
 

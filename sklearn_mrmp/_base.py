@@ -3,11 +3,10 @@
 A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`, which sees
 chunks of validated rows; it may override `_check_rows` and `_predict_labels`. Everything a caller
 sees of targets and predictions is decided here and in `_targets`, once, so all classifiers agree.
-`TunedDecisionsMixin` is what comparisons and displays ask of classifiers that tune decisions;
 `fitted_or_not` is around every ``fit``.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import contextmanager
 
 import numpy as np
@@ -49,68 +48,6 @@ def _forget(estimator):
         is_public = name.endswith("_") and not name.startswith("_")
         if name in learned or (part is None and is_public):
             delattr(estimator, name)
-
-
-class TunedDecisionsMixin(ABC):
-    """What a classifier that tunes its own decisions tells comparisons and displays.
-
-    After ``fit`` it also has ``thresholds_`` and ``decision_rules_``.
-    """
-
-    @abstractmethod
-    def _tunes_on_all_rows(self):
-        """Return whether decisions are tuned on out-of-fold probabilities of all rows.
-
-        A comparison gives such a classifier all training rows and lets it decide; from others it
-        sets rows aside, and tunes the decisions on these itself. May be asked before ``fit``.
-
-        Returns
-        -------
-        tunes_on_all_rows : bool
-        """
-
-    @abstractmethod
-    def _labels_at(self, P, X, metric, decision):
-        """Predict at any operating point, without changing the estimator.
-
-        Parameters
-        ----------
-        P : ndarray of shape (n_samples, n_labels)
-            What the classifier says of the rows, such as its decisions were tuned on:
-            probabilities, as far as it has any.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, as a caller passes them to ``predict``: some rules look at them.
-        metric : str
-            What predictions are to maximise.
-        decision : str or float
-            How: a decision that was prepared in ``fit``, or a cut.
-
-        Returns
-        -------
-        predicted : bool ndarray of shape (n_samples, n_labels)
-        """
-
-    def score(self, X, y, sample_weight=None):
-        """Score the predictions by `metric`, which they were decided for; classes by accuracy.
-
-        A search with ``scoring=None`` asks for this, and so chooses by `metric`, too.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Input rows.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels; those of a data frame are matched by name.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        score : float
-            ``metric`` of a label matrix, the share of right answers for a vector of classes.
-        """
-        check_is_fitted(self)
-        return _score(self._target_encoding, y, self.predict(X), self._metric, sample_weight)
 
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
@@ -253,10 +190,10 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         score : float
         """
         check_is_fitted(self)
-        return _score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
+        return target_score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
 
 
-def _score(encoding, y, predicted, metric, sample_weight):
+def target_score(encoding, y, predicted, metric, sample_weight):
     """Value of a metric for predictions in the caller's form; classes have accuracy alone."""
     y = encoding.matched(y)
     if not encoding.is_matrix:

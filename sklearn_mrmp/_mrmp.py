@@ -27,8 +27,8 @@ class MrMPClassifier(BaseNeuralClassifier):
         Network: width of all embeddings. What ``"auto"`` stands for is in Notes, here and below.
     n_heads : int or "auto", default="auto"
         Network: attention heads; must divide `d_model`.
-    d_inner : int, default=None
-        Network: width of the feed-forward blocks; None is ``2 * d_model``, as in the paper.
+    d_inner : int or "auto", default="auto"
+        Network: width of the feed-forward blocks; ``"auto"`` is ``2 * d_model``, as in the paper.
     n_encoder_layers, n_decoder_layers : int or "auto", default="auto"
         Network: depth of the encoder and of the decoder.
     n_relation_layers : int, default=2
@@ -118,19 +118,19 @@ class MrMPClassifier(BaseNeuralClassifier):
     metric : {"f1_micro", "accuracy", "f1_samples", "f1_macro"}, default="f1_micro"
         Decisions: the metric to be good at, read when predicting. ``score`` follows it, and so
         does a search with ``scoring=None``.
-    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"} or float, \
-default="optimal"
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, decision object or \
+float, default="optimal"
         Decisions: by the rule made for the metric, by the paper's global cut, which is
-        ``thresholds_[metric]``, by another rule of `fit_decision_rules`, or by a probability of
-        your own. Read when predicting. For a vector of two classes ``"optimal"`` is the more
-        probable one, as scikit-learn wants it, and the others decide about the second class; of
-        more classes the most probable is predicted.
+        ``thresholds_[metric]``, by another rule of `fit_decision_rules`, by a decision object such
+        as ``PrecisionFloor(0.9)``, or by a probability of your own. Read when predicting. For a
+        vector of two classes ``"optimal"`` is the more probable one, as scikit-learn wants it, and
+        the others decide about the second class; of more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv` trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None
@@ -174,8 +174,10 @@ default="optimal"
     thresholds_ : dict of str to float
         Best global cut per metric on the held-out rows.
     decision_rules_ : dict of str to dict
-        For each `decision`, the fitted rule per metric. That for ``"accuracy"`` may want to know
-        which training rows are similar to a row; `predict` tells it.
+        For each `decision` that has a name, the fitted rule per metric. That for ``"accuracy"`` may
+        want to know which training rows are similar to a row; `predict` tells it.
+    decision_rule_ : rule
+        The rule of the present `metric` and `decision`; its attributes say what was chosen.
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict
@@ -219,9 +221,10 @@ default="optimal"
     are fewer heads if they would not divide it.
 
     On a bag of words, where `max_epochs` and `early_stopping` are ``"auto"`` and others vote beside
-    the network, it is first trained for 8 passes with 0 encoder layers, 1 decoder layer and a rate
-    of 0.004. If that lowers the log loss of the vote on held-out rows by more than 5 %, by two
-    standard errors, the network is trained anew with the values above; otherwise it stays.
+    the network, it is first trained for 8 passes with 0 encoder layers, 1 decoder layer, a
+    `d_inner` of half the width and a rate of 0.004. If that lowers the log loss of the vote on
+    held-out rows by more than 5 %, by two standard errors, the network is trained anew with the
+    values above; otherwise it stays.
 
     A feature's value x enters as ``E_j + t D_j`` with ``t = (x − mean_j) / std_j`` over the
     training rows where feature j is not zero: binary features are their plain embedding, tf-idf
@@ -235,7 +238,7 @@ default="optimal"
     Predictions for training rows tell nothing of the classifier: with ``"neighbors"`` a row finds
     itself.
 
-    With folds and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
+    With folds or members and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
     nothing is kept, and callbacks are copies, whose records are lost.
 
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in
@@ -273,7 +276,7 @@ default="optimal"
         *,
         d_model="auto",
         n_heads="auto",
-        d_inner=None,
+        d_inner="auto",
         n_encoder_layers="auto",
         n_relation_layers=2,
         n_decoder_layers="auto",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 
 from sklearn_mrmp._decisions.choice import CANDIDATES
+from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._input.kinds import INPUT_KINDS
@@ -40,7 +41,7 @@ SHARED = {
         HasMethods(["split", "get_n_splits"]),
     ],
     "metric": [StrOptions(set(METRICS))],
-    "decision": [StrOptions(set(CANDIDATES)), Interval(Real, 0, 1, closed="both")],
+    "decision": [StrOptions(set(CANDIDATES)), Decision, Interval(Real, 0, 1, closed="both")],
     "device": [str],
     "n_threads": [COUNT, None],
     "n_jobs": [Integral, None],
@@ -58,7 +59,7 @@ CONSTRAINTS = {
     "n_relation_layers": [COUNT],
     "n_decoder_layers": [COUNT, AUTO],
     "n_encoder_layers": [Interval(Integral, 0, None, closed="left"), AUTO],
-    "d_inner": [COUNT, None],
+    "d_inner": [COUNT, AUTO],
     "architecture": [StrOptions({"default", "paper"})],
     "composition": [StrOptions({"sum", "sub", "mult"})],
     "relation_loss": [Interval(Real, 0, None, closed="left")],

@@ -25,6 +25,7 @@ ROOMS = {
     "_host": set(),
     "nn": set(),
     "datasets": {"_host"},
+    "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_model_files"},
     "_graph": {"_numerics", "_host", "_model_files"},
@@ -36,6 +37,7 @@ ROOMS = {
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
     "_base": {"_targets", "_host", "_model_files"},
+    "_deciding": {"_base", "_decisions"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
     "_text_encoder": {"_encoders", "_input", "_host", "_model_files"},
@@ -43,6 +45,7 @@ ROOMS = {
         "_encoders",
         "_text_encoder",
         "_base",
+        "_deciding",
         "_targets",
         "_ensemble",
         "_voters",
@@ -57,7 +60,15 @@ ROOMS = {
     },
     "_mrmp": {"_neural", "_parameters"},
     "_peers": {"_neural", "_network", "nn", "_parameters", "_graph"},
-    "_tuned_decision": {"_base", "_targets", "_decisions", "_host", "_model_files"},
+    "_tuned_decision": {
+        "_base",
+        "_deciding",
+        "_targets",
+        "_decisions",
+        "_graph",
+        "_host",
+        "_model_files",
+    },
     "_voting": {"_base", "_targets", "_decisions", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
@@ -75,7 +86,7 @@ TORCH = {
     "_mrmp",
     "_peers",
 }
-TORCH_FILES = {"_host/torch_state.py"}
+TORCH_FILES = {"_host/torch_state.py", "_model_files/torch_weights.py"}
 
 
 def module_name(path):

@@ -19,7 +19,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import TunedDecisionsMixin, label_score
+from sklearn_mrmp._base import label_score
+from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,

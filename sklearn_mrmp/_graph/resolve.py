@@ -92,11 +92,13 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
     >>> resolve_relations({"pulling": "chi2", "parent": tree}, Y)
     LabelGraph(3 labels, 20 samples; pulling: 2 edges, parent: 2 edges)
     """
+    if isinstance(relations, str) and relations in (NO_EDGES, ALL_PAIRS):
+        return None
     if callable(relations):
         relations = relations(Y)
         if callable(relations):
             raise TypeError("The callable passed as relations returned another callable.")
-    if relations is None or (isinstance(relations, str) and relations in (NO_EDGES, ALL_PAIRS)):
+    if relations is None:
         return None
 
     def learn():

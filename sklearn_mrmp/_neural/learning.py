@@ -260,6 +260,7 @@ class Lesson:
                 similar=fitted.similar,
                 decisions=tuple(CANDIDATES),
                 collected=collected,
+                keep_rows=True,
             )
         return label_sets, points
 

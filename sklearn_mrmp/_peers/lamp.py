@@ -31,17 +31,12 @@ class LaMPSettings(Settings):
 
     d_model: int | str = "auto"
     n_heads: int | str = "auto"
-    d_inner: int | None = None
+    d_inner: int | str = "auto"
     n_encoder_layers: int | str = "auto"
     n_decoder_layers: int | str = "auto"
     dropout: float | str = "auto"
     architecture: str = "default"
     relations: object = CO_OCCURRENCE
-
-    @property
-    def inner_width(self):
-        """Width of the feed-forward blocks."""
-        return self.d_inner or 2 * self.d_model
 
 
 class LaMPArchitecture(Architecture):
@@ -61,7 +56,6 @@ class LaMPArchitecture(Architecture):
         """Widths and depths as set; the graph, and where the labels' biases start."""
         relations = settings.relations
         return settings.as_dict() | {
-            "d_inner": settings.inner_width,
             "embedding": data.embedding,
             "n_labels": data.n_labels,
             "relations": data.relations,
@@ -77,7 +71,7 @@ class LaMPArchitecture(Architecture):
     def activation_numbers(self, settings, sizes):
         """Vectors that layers keep, of tokens and of labels, whose rounds have two halves."""
         d, n_rounds = settings.d_model, settings.n_decoder_layers
-        layer = _WIDE * d + _INNER * settings.inner_width
+        layer = _WIDE * d + _INNER * settings.d_inner
         tokens = settings.n_encoder_layers * layer + (_EMBEDDED + 2 * n_rounds) * d
         labels = 2 * n_rounds * layer
         return sizes.batch_size * (sizes.row_length * tokens + sizes.n_decoded * labels)
@@ -101,8 +95,8 @@ class LaMPClassifier(BaseNeuralClassifier):
         the Notes of `MrMPClassifier`.
     n_heads : int or "auto", default="auto"
         Network: attention heads; must divide `d_model`.
-    d_inner : int, default=None
-        Network: width of the feed-forward blocks; None is ``2 * d_model``.
+    d_inner : int or "auto", default="auto"
+        Network: width of the feed-forward blocks; ``"auto"`` is ``2 * d_model``.
     n_encoder_layers : int or "auto", default="auto"
         Network: depth of the encoder.
     n_decoder_layers : int or "auto", default="auto"
@@ -200,7 +194,7 @@ default="prior"
         *,
         d_model="auto",
         n_heads="auto",
-        d_inner=None,
+        d_inner="auto",
         n_encoder_layers="auto",
         n_decoder_layers="auto",
         dropout="auto",

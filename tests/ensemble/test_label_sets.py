@@ -1,10 +1,13 @@
 """Label sets in the probabilities: only where they help, and never a row's own."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
 from sklearn_mrmp import load
+from sklearn_mrmp._decisions.label_set_model import LabelSetModel
 from sklearn_mrmp._ensemble import label_sets as _label_sets
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from tests.tiny import tiny
@@ -104,3 +107,15 @@ def test_given_held_out_rows_do_not_vouch_for_themselves(sets):
 def test_vector_targets_have_none(sets):
     X, Y = sets
     assert tiny().fit(X, Y[:, 0]).label_sets_ is None
+
+
+def test_what_follows_from_the_sets_is_computed_once_and_not_pickled(problem, monkeypatch):
+    Y, P = problem
+    vote, _ = LabelSetVote.fit(Y[:200], P[:200], Y[200:])
+    fresh = pickle.loads(pickle.dumps(vote))
+    size, mixed = len(pickle.dumps(fresh)), vote.mix(P)
+    np.testing.assert_array_equal(fresh.mix(P), mixed)
+    assert len(pickle.dumps(fresh)) == size
+    for name in ("features", "_sets_by_label", "_all_sets"):
+        monkeypatch.delattr(LabelSetModel, name)
+    np.testing.assert_array_equal(fresh.mix(P), mixed)

@@ -53,7 +53,13 @@ def settings_of(name):
     if name == "mean_linear":
         return mean_linear.MeanLinearSettings(d_model=4)
     if name.startswith("lamp"):
-        sizes = {"d_model": 4, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 2}
+        sizes = {
+            "d_model": 4,
+            "d_inner": 6,
+            "n_heads": 2,
+            "n_encoder_layers": 1,
+            "n_decoder_layers": 2,
+        }
         graphs = {"lamp-full": "full"}
         return find_architecture("lamp").settings(
             **sizes, dropout=0.1, relations=graphs.get(name, "chi2")

@@ -22,8 +22,8 @@ _CHOICES = {"architecture": ("default", "paper"), "all_pairs": (False, True)}
 # Vectors of a half round that are kept for the backward pass, of width d_model and of width
 # d_inner, and vectors of a token before the first layer.
 _WIDE, _INNER, _EMBEDDED = 10, 2, 6
-# On bags of words a short cycle at a high rate, of one round without encoder layers, was better than
-# two rounds, in half the time (docs/dev/neural_peers.md).
+# On bags of words a short cycle at a high rate, of one round without encoder layers, was better
+# than two rounds, in half the time (docs/dev/neural_peers.md).
 _OF_BAGS = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
 _STRONG_DROPOUT = ("bibtex", "reuters")
 
@@ -160,8 +160,8 @@ default="prior"
     it has dropout on attention weights and projections without bias. Here the encoder attends,
     dropout is on the outcome of attention, and projections have biases.
 
-    ``"auto"`` is what it is for `MrMPClassifier`, except for bags of words: one round without encoder
-    layers, 8 epochs and a rate of 0.004.
+    ``"auto"`` is what it is for `MrMPClassifier`, except for bags of words: one round without
+    encoder layers, 8 epochs and a rate of 0.004.
 
     Time and memory of label-to-label attention grow with the square of the number of labels, and
     its scores are never held at once: a training step with 983 labels, 32 rows and the

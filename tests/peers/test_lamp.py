@@ -64,6 +64,14 @@ def test_label_embeddings_have_the_width_of_the_network(related):
     assert lamp().fit(*related).label_embeddings_.shape == (6, 8)
 
 
+def test_bags_of_words_have_one_round_and_a_short_cycle_unless_asked_for(related):
+    short = LaMPClassifier(d_model=8, random_state=0).fit(*related)
+    layers = short.net_.module_
+    assert (len(layers.encoder.layers), len(layers.from_input), short.max_epochs_) == (0, 1, 8)
+    longer = LaMPClassifier(d_model=8, n_decoder_layers=2, max_epochs=1, random_state=0)
+    assert len(longer.fit(*related).net_.module_.from_labels) == 2
+
+
 def test_the_papers_settings(related):
     clf = LaMPClassifier.paper("Bibtex", relations="full")
     assert (clf.d_model, clf.d_inner, clf.n_heads, clf.dropout, clf.lr) == (512, 512, 4, 0.2, 2e-4)

@@ -20,20 +20,18 @@ from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
-from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule, MessageLayer
+from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
-from sklearn_mrmp.nn.mpvae import Draws, GaussianEncoder, MPVAELoss, MPVAEModule
+from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
     "CompGCNLayer",
     "DecoderLayer",
-    "Draws",
     "Encoder",
     "EncoderLayer",
-    "GaussianEncoder",
     "LaMPLoss",
     "LaMPModule",
     "LabelFeatureDecoder",
@@ -42,7 +40,6 @@ __all__ = [
     "LabelRelationModule",
     "MPVAELoss",
     "MPVAEModule",
-    "MessageLayer",
     "MrMPLoss",
     "MrMPModule",
     "MultiHeadAttention",

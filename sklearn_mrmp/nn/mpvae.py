@@ -23,8 +23,9 @@ from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # Steepness of the ranking loss.
 _STEEP = 5.0
-# Widths of a row in prediction batches, in numbers per label: a bag of tokens takes little.
-_BAG_WIDTH = 8
+# Numbers per label, or per token, of a row in prediction batches: a bag of tokens takes little, and
+# token states are summed up after their first layer.
+_BAG_WIDTH, _SHARE_OF_STATES = 8, 8
 
 
 class Draws(NamedTuple):
@@ -103,7 +104,10 @@ class MPVAEModule(LabelModule):
         self.widths = [d_inner, d_model, d_model]
         self.embedding = make_embedding(embedding, sum(self.widths), trained_tokens)
         self.is_bag = isinstance(self.embedding, TokenEmbedding)
-        self.d_inner = _BAG_WIDTH if self.is_bag else max(self.widths)
+        self.d_inner = _BAG_WIDTH
+        if not self.is_bag:
+            widest = getattr(self.embedding, "widest", 0)
+            self.d_inner = max(sum(self.widths) // _SHARE_OF_STATES, widest, 1)
         literal = architecture == "paper"
         self.norms = None if literal else nn.ModuleList(nn.LayerNorm(w) for w in self.widths)
         self.from_labels = _linear(n_labels, d_inner)

@@ -109,6 +109,7 @@ class MPVAEModule(LabelModule):
             widest = getattr(self.embedding, "widest", 0)
             self.d_inner = max(sum(self.widths) // _SHARE_OF_STATES, widest, 1)
         literal = architecture == "paper"
+        self.bias = nn.Parameter(torch.zeros(sum(self.widths))) if literal else None
         self.norms = None if literal else nn.ModuleList(nn.LayerNorm(w) for w in self.widths)
         self.from_labels = _linear(n_labels, d_inner)
         self.label_encoder = GaussianEncoder([d_inner, d_model], d_latent, dropout)
@@ -177,7 +178,7 @@ class MPVAEModule(LabelModule):
         else:
             rows, size = _sum(self.embedding(**inputs), weights)
         if self.norms is None:
-            return rows.split(self.widths, dim=1)
+            return (rows + self.bias).split(self.widths, dim=1)
         rows = rows * size.clamp(min=1.0).rsqrt()[:, None]
         parts = rows.split(self.widths, dim=1)
         return [norm(part) for norm, part in zip(self.norms, parts, strict=True)]
@@ -187,7 +188,7 @@ class MPVAEModule(LabelModule):
         if candidates is None:
             return self.from_labels(targets)
         table = self.from_labels.weight.T.contiguous()
-        # Candidates of training rows are distinct where they are positive.
+        # All labels of training rows are candidates, once, unless they have more than that.
         bag = F.embedding_bag(candidates, table, mode="sum", per_sample_weights=targets)
         return bag + self.from_labels.bias
 

@@ -1,8 +1,9 @@
 """Multi-label classification with learned label relations, for scikit-learn.
 
 Labels that attract each other and labels that avoid each other form a graph; `MrMPClassifier`
-learns it from the training labels and passes messages along it. Around it: the paper's classical
-baselines, decision rules for any multi-label classifier, label graphs, pictures and comparisons.
+learns it from the training labels and passes messages along it. Around it: the methods that the
+paper compares with, decision rules for any multi-label classifier, label graphs, pictures and
+comparisons.
 """
 
 from importlib import import_module
@@ -46,12 +47,14 @@ __all__ = [
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",
+    "LaMPClassifier",
     "LabelCosts",
     "LabelCuts",
     "LabelGraph",
     "LabelGraphDisplay",
     "MLARAMClassifier",
     "MLKNNClassifier",
+    "MPVAEClassifier",
     "ModelFileError",
     "MrMPClassifier",
     "MultilabelStratifiedKFold",
@@ -83,6 +86,8 @@ __all__ = [
 
 # Estimators whose imports take long: torch, and scikit-learn's neighbours.
 _IMPORTED_LATE = {
+    "LaMPClassifier": "_peers.lamp",
+    "MPVAEClassifier": "_peers.mpvae",
     "MrMPClassifier": "_mrmp",
     "MLKNNClassifier": "_baselines.mlknn",
     "TextEncoder": "_text_encoder",

@@ -59,6 +59,7 @@ ROOMS = {
         "_model_files",
     },
     "_mrmp": {"_neural", "_parameters"},
+    "_peers": {"_neural", "_network", "nn", "_parameters", "_graph"},
     "_tuned_decision": {
         "_base",
         "_deciding",
@@ -76,7 +77,16 @@ ROOMS = {
 TOP = ("_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
-TORCH = {"nn", "_encoders", "_text_encoder", "_network", "_checkpoints", "_neural", "_mrmp"}
+TORCH = {
+    "nn",
+    "_encoders",
+    "_text_encoder",
+    "_network",
+    "_checkpoints",
+    "_neural",
+    "_mrmp",
+    "_peers",
+}
 TORCH_FILES = {"_host/torch_state.py", "_model_files/torch_weights.py"}
 
 

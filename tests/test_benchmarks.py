@@ -12,11 +12,19 @@ import torch
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.batches import as_tensors
-from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
+from sklearn_mrmp.nn import (
+    LaMPModule,
+    MrMPLoss,
+    MrMPModule,
+    NetworkOutput,
+    sinusoidal_positions,
+)
+from sklearn_mrmp.nn.mpvae import probit_losses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import _contestants
 import _flops
+import _reference_peers
 import _shapes
 import _yardstick
 
@@ -52,6 +60,33 @@ def test_yardstick_is_the_same_function_with_the_same_gradient(architecture, sha
         (ours.encoder.layers[0].attention.qkv.weight, textbook.encoder[0].attention.in_proj_weight),
     ]:
         torch.testing.assert_close(its.grad, mine.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_the_reference_of_lamp_is_the_same_function_with_the_same_gradient():
+    problem = small(_shapes.BIBTEX)
+    torch.manual_seed(0)
+    linked = (torch.rand(9, 9) < 0.3).fill_diagonal_(True)
+    linked = linked | linked.T
+    sizes = {"d_model": 16, "n_heads": 4, "d_inner": 24, "dropout": 0.0}
+    relations = {"together": linked.float().to_sparse()}
+    ours = LaMPModule(problem.shape.embedding, 9, relations, architecture="paper", **sizes)
+    reference = _reference_peers.ReferenceLaMP(40, 9, linked, **sizes)
+    _reference_peers.copy_lamp(ours, reference)
+    batch = as_tensors(problem.dataset.rows.padded())
+    output, rounds = ours(**batch), reference(batch["tokens"])
+    torch.testing.assert_close([*output.extras, output.logits], rounds)
+    (output.logits.sum() + output.extras[0].sum()).backward()
+    sum(logits.sum() for logits in rounds).backward()
+    gradients = reference.labels.weight.grad, ours.labels.grad
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-6)
+
+
+def test_the_losses_of_the_reference_of_mpvae_are_the_same():
+    torch.manual_seed(0)
+    m, shifts = torch.randn(3, 9, dtype=torch.float64), torch.randn(5, 1, 9, dtype=torch.float64)
+    Y = (torch.rand(3, 9) < 0.4).double()
+    expected = _reference_peers.pairwise_losses(m, shifts, Y)
+    torch.testing.assert_close(probit_losses(m, shifts, Y), expected, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(("d_model", "giga"), [(512, 5.2), (128, 0.37)])

@@ -16,6 +16,8 @@ _NETWORK = (
 )
 _REASONS = {
     "MrMPClassifier": _NETWORK,
+    "LaMPClassifier": _NETWORK,
+    "MPVAEClassifier": _NETWORK,
     "MeanLinearClassifier": _NETWORK,
     "MLKNNClassifier": "a neighbour is one row, whatever it weighs",
     "SoftVotingMultilabelClassifier": "one of the members in the tests is ML-KNN",

@@ -3,6 +3,8 @@
 Classifiers are imported when they are asked for: comparing classical ones loads no torch here.
 """
 
+from functools import partial
+
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -35,6 +37,18 @@ def _mrmp_no_graph(dataset):
     from sklearn_mrmp import MrMPClassifier
 
     return MrMPClassifier(relations=None)
+
+
+def _lamp(relations, dataset):
+    from sklearn_mrmp import LaMPClassifier
+
+    return LaMPClassifier(relations=relations)
+
+
+def _mpvae(dataset):
+    from sklearn_mrmp import MPVAEClassifier
+
+    return MPVAEClassifier()
 
 
 def _mlknn(dataset):
@@ -93,6 +107,10 @@ METHODS = {
     "mrmp-cv": (_mrmp_folds, "the same cross-fitted on five folds, decisions tuned on all rows"),
     "mrmp-paper": (_mrmp_paper, "MrMP with the paper's network and settings"),
     "mrmp-no-graph": (_mrmp_no_graph, "MrMP without the label-relation module (ablation)"),
+    "lamp-edgeless": (partial(_lamp, "edgeless"), "LaMP, labels hear the input alone"),
+    "lamp-full": (partial(_lamp, "full"), "LaMP, every label hears every other"),
+    "lamp-prior": (partial(_lamp, "prior"), "LaMP, labels that occur together hear each other"),
+    "mpvae": (_mpvae, "MPVAE, a variational autoencoder with a multivariate probit"),
     "mlknn": (_mlknn, "ML-KNN"),
     "mlaram": (_mlaram, "ML-ARAM"),
     "br-lr": (_binary_relevance, "binary relevance: one logistic regression per label"),

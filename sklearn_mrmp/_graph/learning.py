@@ -8,7 +8,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from sklearn_mrmp._graph.adjacency import canonical_labels, symmetric
+from sklearn_mrmp._graph.adjacency import canonical_labels, symmetric, with_data
 from sklearn_mrmp._graph.chi2 import (
     excess_co_occurrence,
     label_counts,
@@ -106,6 +106,40 @@ def label_graph(
     together = together if known is None else None
     return LabelGraph(
         relations, label_names, n_samples=n_samples, counts=counts, co_occurrence=together
+    )
+
+
+def co_occurrence_graph(Y, label_names=None):
+    """Link labels that any row has both of: the prior graph of LaMP.
+
+    Parameters
+    ----------
+    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+        0/1 label matrix; NaN is unknown, and links nothing.
+    label_names : sequence of str, default=None
+        Names of the labels.
+
+    Returns
+    -------
+    graph : LabelGraph
+        With the relation ``"co-occurrence"``, whose weights are 1.
+
+    Examples
+    --------
+    >>> co_occurrence_graph([[1, 1, 0], [0, 0, 1]]).neighbors(0)
+    ['1']
+    """
+    Y = canonical_labels(split_unknown(Y)[0])
+    counts, together = label_counts(Y), (Y.T @ Y).tocoo()
+    upper = together.row < together.col
+    i, j, n11 = (part[upper] for part in (together.row, together.col, together.data))
+    edges = symmetric(i, j, n11, Y.shape[1])
+    return LabelGraph(
+        {"co-occurrence": with_data(edges, np.ones(edges.nnz))},
+        label_names,
+        n_samples=Y.shape[0],
+        counts=counts,
+        co_occurrence={"co-occurrence": edges},
     )
 
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._graph.adjacency import check_label_names, check_relations, known_names
-from sklearn_mrmp._graph.learning import LabelGraph, label_graph
+from sklearn_mrmp._graph.learning import LabelGraph, co_occurrence_graph, label_graph
 from sklearn_mrmp._numerics.label_frames import are_numbers, one_is_anonymous
 
 LEARNED = "chi2"
+# Graphs by name that are no tests: labels that occur together; no edges; and all pairs, which
+# whoever knows the name needs no edges for.
+CO_OCCURRENCE, NO_EDGES, ALL_PAIRS = "prior", "edgeless", "full"
 _LEARNED_NAMES = ("pulling", "pushing")
 
 
@@ -58,9 +61,10 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None, sample_weig
 
     Parameters
     ----------
-    relations : "chi2", None, LabelGraph, mapping or callable
+    relations : "chi2", "prior", "edgeless", "full", None, LabelGraph, mapping or callable
         - ``"chi2"``: learn pulling and pushing from `Y`, see `label_graph`.
-        - ``None``: no graph.
+        - ``"prior"``: an edge between labels that any row of `Y` has both of.
+        - ``None``, ``"edgeless"``, ``"full"``: no graph.
         - a `LabelGraph`: taken as it is; when both sides have label names, labels are matched by
           name.
         - a mapping of relation name to adjacency of shape (n_labels, n_labels), dense or sparse,
@@ -93,6 +97,8 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None, sample_weig
     >>> resolve_relations({"pulling": "chi2", "parent": tree}, Y)
     LabelGraph(3 labels, 20 samples; pulling: 2 edges, parent: 2 edges)
     """
+    if isinstance(relations, str) and relations in (NO_EDGES, ALL_PAIRS):
+        return None
     if callable(relations):
         relations = relations(Y)
         if callable(relations):
@@ -105,6 +111,8 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None, sample_weig
 
     if isinstance(relations, str) and relations == LEARNED:
         return learn()
+    if isinstance(relations, str) and relations == CO_OCCURRENCE:
+        return co_occurrence_graph(Y, label_names)
     n_labels = np.shape(Y)[1]
     if isinstance(relations, LabelGraph):
         return _align(relations, n_labels, label_names)

@@ -63,6 +63,8 @@ _input.vectors:VectorInput
 _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter
+_peers.lamp:LaMPClassifier
+_peers.mpvae:MPVAEClassifier
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter
 _voters.linear:LinearVoter

@@ -89,6 +89,8 @@ class Architecture(ABC):
     ----------
     name : str
         How model files call it.
+    title : str
+        How a progress bar calls it.
     settings : type
         A frozen dataclass derived from `Settings`: the estimator's parameters that it reads.
     module, loss : type
@@ -99,6 +101,7 @@ class Architecture(ABC):
     """
 
     name: str
+    title: str = "network"
     settings: type[Settings]
     module: type
     loss: type
@@ -152,7 +155,11 @@ class Architecture(ABC):
 
 
 # Networks of this package, by the module that registers them.
-_SHIPPED = {"mrmp": "sklearn_mrmp._network.mrmp"}
+_SHIPPED = {
+    "mrmp": "sklearn_mrmp._network.mrmp",
+    "lamp": "sklearn_mrmp._peers.lamp",
+    "mpvae": "sklearn_mrmp._peers.mpvae",
+}
 _registered = {}
 
 

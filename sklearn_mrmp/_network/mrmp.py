@@ -72,6 +72,52 @@ _SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs"
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
 
+def automatic_sizes(params, input_type):
+    """Sizes and rates of networks with attention, by the kind of input.
+
+    Parameters
+    ----------
+    params, input_type : as of `Architecture.automatic`
+
+    Returns
+    -------
+    values : dict of str to object
+    """
+    values = dict(_AUTOMATIC.get(input_type, _OF_TOKENS))
+    if input_type == "text" and params.get("encoder_lr", 0) > 0:
+        values = dict(_OF_TUNED)
+    width = params.get("d_model", "auto")
+    if width == "auto":
+        width = values["d_model"]
+    heads = range(1, values["n_heads"] + 1)
+    values["n_heads"] = max(n for n in heads if width % n == 0)
+    return values | {"d_inner": 2 * width}
+
+
+def check_sizes(arguments, counts, choices):
+    """Raise ValueError unless counts are whole numbers, dropout a rate, and choices known ones.
+
+    Parameters
+    ----------
+    arguments : mapping of str to object
+        Arguments of a module, out of a stranger's file.
+    counts : sequence of str
+        Which of them are counts.
+    choices : mapping of str to tuple
+        Which of them are choices, and of what.
+    """
+    for name in counts:
+        count, least = arguments.get(name), int(name != "n_encoder_layers")
+        if type(count) is not int or count < least:
+            raise ValueError(f"{name}={count!r:.50}")
+    dropout = arguments.get("dropout")
+    if type(dropout) not in (int, float) or not 0 <= dropout < 1:
+        raise ValueError(f"dropout={dropout!r:.50}")
+    for name, known in choices.items():
+        if arguments.get(name) not in known:
+            raise ValueError(f"{name}={arguments.get(name)!r:.50}")
+
+
 @dataclass(frozen=True)
 class MrMPSettings(Settings):
     """Parameters of the network, as `MrMPClassifier` has them; none is ``"auto"`` in use."""
@@ -92,21 +138,14 @@ class MrMPArchitecture(Architecture):
     """Multi-relation Message Passing."""
 
     name = "mrmp"
+    title = "MrMP"
     settings = MrMPSettings
     module = MrMPModule
     loss = MrMPLoss
 
     def automatic(self, params, input_type):
         """Sizes and rates by the kind of input; heads that divide the width."""
-        values = dict(_AUTOMATIC.get(input_type, _OF_TOKENS))
-        if input_type == "text" and params.get("encoder_lr", 0) > 0:
-            values = dict(_OF_TUNED)
-        width = params.get("d_model", "auto")
-        if width == "auto":
-            width = values["d_model"]
-        heads = range(1, values["n_heads"] + 1)
-        values["n_heads"] = max(n for n in heads if width % n == 0)
-        return values | {"d_inner": 2 * width}
+        return automatic_sizes(params, input_type)
 
     def first_try(self, params, input_type):
         """Bags of words get a short cycle first, unless a length of training is asked for."""
@@ -135,16 +174,7 @@ class MrMPArchitecture(Architecture):
 
     def check_arguments(self, arguments):
         """Refuse counts that are no whole numbers, and unknown choices."""
-        for name in _COUNTS:
-            count, least = arguments.get(name), int(name != "n_encoder_layers")
-            if type(count) is not int or count < least:
-                raise ValueError(f"{name}={count!r:.50}")
-        dropout = arguments.get("dropout")
-        if type(dropout) not in (int, float) or not 0 <= dropout < 1:
-            raise ValueError(f"dropout={dropout!r:.50}")
-        for name, choices in _CHOICES.items():
-            if arguments.get(name) not in choices:
-                raise ValueError(f"{name}={arguments.get(name)!r:.50}")
+        check_sizes(arguments, _COUNTS, _CHOICES)
 
     def activation_numbers(self, settings, sizes):
         """Vectors that the layers keep, of tokens and of labels, and dropout's table."""

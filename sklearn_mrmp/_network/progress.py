@@ -56,16 +56,19 @@ class BatchProgress(Callback):
         Batches of all epochs.
     place : str, default=""
         Which training of the fit it is.
+    title : str, default="MrMP"
+        What is trained.
     """
 
-    def __init__(self, n_batches, place=""):
+    def __init__(self, n_batches, place="", title="MrMP"):
         self.n_batches = n_batches
         self.place = place
+        self.title = title
         self._bar = None
 
     def on_train_begin(self, net, **kwargs):
         """Open the bar."""
-        name = f"MrMP {self.place}" if self.place else "MrMP"
+        name = f"{self.title} {self.place}" if self.place else self.title
         if _shows_bars():
             from tqdm.auto import tqdm  # comes with skorch; importing it costs start-up time
 
@@ -181,7 +184,7 @@ class SlowEpochWarning(Callback):
         )
 
 
-def progress_callbacks(run, report, training, rows, *, warns_if_slow):
+def progress_callbacks(run, report, training, rows, *, warns_if_slow, title):
     """Make the callbacks that show how training goes.
 
     Parameters
@@ -196,6 +199,8 @@ def progress_callbacks(run, report, training, rows, *, warns_if_slow):
         Training rows.
     warns_if_slow : bool
         Whether to look at the clock.
+    title : str
+        What is trained.
 
     Returns
     -------
@@ -207,7 +212,8 @@ def progress_callbacks(run, report, training, rows, *, warns_if_slow):
         watch = SlowEpochWarning(n_batches, n_epochs, row_length, report.clock)
         callbacks.append(("slow_epoch", watch))
     if run.progress_bar:
-        callbacks.append(("progress", BatchProgress(n_epochs * n_batches, report.place)))
+        bar = BatchProgress(n_epochs * n_batches, report.place, title)
+        callbacks.append(("progress", bar))
     if run.verbose:
         write = _print_above_bars if run.progress_bar else print_line
         callbacks.append(("epoch_table", EpochTable(report, write)))

@@ -134,7 +134,12 @@ def train_network(
     data = NetworkData.of(encoder, train, graph)
     needs = TrainingNeeds.of(recipe, training, data, train)
     shown = progress_callbacks(
-        recipe.run, report, training, train.rows, warns_if_slow=warns_if_slow
+        recipe.run,
+        report,
+        training,
+        train.rows,
+        warns_if_slow=warns_if_slow,
+        title=recipe.architecture.title,
     )
     with enough_memory(needs, device), seeded_torch(seed, device):
         net = MultilabelNet(

@@ -1,4 +1,6 @@
-"""The torch modules of MrMP, usable on their own. They import torch and each other.
+"""The torch modules of MrMP and of its neural peers, usable on their own.
+
+They import torch and each other.
 
 Shapes, in every docstring and comment here:
 
@@ -18,9 +20,11 @@ from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
+from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
+from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
@@ -28,10 +32,14 @@ __all__ = [
     "DecoderLayer",
     "Encoder",
     "EncoderLayer",
+    "LaMPLoss",
+    "LaMPModule",
     "LabelFeatureDecoder",
     "LabelModule",
     "LabelPart",
     "LabelRelationModule",
+    "MPVAELoss",
+    "MPVAEModule",
     "MrMPLoss",
     "MrMPModule",
     "MultiHeadAttention",

@@ -64,9 +64,9 @@ class MultiHeadAttention(nn.Module):
         mask : bool or float Tensor of shape (B, T), default=None
             True where there is a token, or what is added to the scores of each token, −inf where
             there is none; None when every position holds one.
-        pairs : bool Tensor of shape (Q, T), default=None
-            Which query may attend to which token, the same for all rows, as edges of a label graph
-            say it for label-to-label attention; None is all.
+        pairs : bool Tensor of shape (Q, T) or (B, Q, T), default=None
+            Which query may attend to which token, for all rows or for each, as edges of a label
+            graph say it for label-to-label attention; None is all.
 
         Returns
         -------
@@ -104,7 +104,9 @@ def _in_type_of(mask, x):
 
 
 def _with_pairs(attend, pairs):
-    """Combine what rows allow, (B, 1, 1, T) or None, with what pairs allow, (Q, T)."""
+    """Combine what rows allow, (B, 1, 1, T) or None, with what pairs allow, (Q, T), (B, Q, T)."""
+    if pairs.dim() == 3:
+        pairs = pairs[:, None]  # the same for all heads
     if attend is None:
         return pairs
     if attend.dtype == torch.bool:

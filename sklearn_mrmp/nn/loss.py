@@ -95,14 +95,18 @@ class MrMPLoss(nn.Module):
             whose weights sum to more than others then count for more, as they should.
         """
         logits, label_embeddings = output
-        if weights is None:
-            loss = F.binary_cross_entropy_with_logits(logits, y_true)
-        else:
-            loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
-            loss = loss / (weights.sum() if total is None else total)
+        loss = mean_cross_entropy(logits, y_true, weights, total)
         if not self.training or label_embeddings is None or not self.relational.neighbour_means:
             return loss
         return loss + self.weight * self.relational(label_embeddings)
+
+
+def mean_cross_entropy(logits, y_true, weights=None, total=None):
+    """Mean binary cross entropy of logits; arguments as of `MrMPLoss.forward`."""
+    if weights is None:
+        return F.binary_cross_entropy_with_logits(logits, y_true)
+    loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
+    return loss / (weights.sum() if total is None else total)
 
 
 def _neighbour_mean(adjacency):

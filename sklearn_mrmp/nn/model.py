@@ -13,7 +13,7 @@ from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import make_embedding
 from sklearn_mrmp.nn.encoder import Encoder
-from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
+from sklearn_mrmp.nn.module import LabelModule, NetworkOutput, log_odds
 
 # From this many labels on, a batch that decodes some of them computes no other label embeddings.
 _PARTS_FROM = 4_096
@@ -91,7 +91,7 @@ class MrMPModule(LabelModule):
         if not literal:
             scale = 1.0 / math.sqrt(d_model)
             self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
-            self.bias = nn.Parameter(_log_odds(prior, n_labels))
+            self.bias = nn.Parameter(log_odds(prior, n_labels))
 
     def forward(self, *, mask=None, candidates=None, label_embeddings=None, **inputs):
         """Compute the logits of all labels, or of each row's candidates, for a batch of rows.
@@ -163,10 +163,3 @@ class MrMPModule(LabelModule):
         if self.output is not None:
             weight = self.output if candidates is None else F.embedding(candidates, self.output)
         return [(u * weight).sum(dim=-1) for u in decoded]
-
-
-def _log_odds(prior, n_labels):
-    """Logits of label frequencies, finite also for labels never or always present."""
-    if prior is None:
-        return torch.zeros(n_labels)
-    return torch.logit(prior.to(torch.float32), eps=1e-4)

@@ -64,3 +64,18 @@ class LabelModule(nn.Module):
     def predict_logits(self, **batch):
         """Logits of a batch in prediction; a network that searches for label sets overrides it."""
         return self(**batch).logits
+
+
+def log_odds(prior, n_labels):
+    """Logits of label frequencies (L,), finite also for labels never or always present.
+
+    Parameters
+    ----------
+    prior : Tensor of shape (L,) or None
+        Share of training rows with each label; None is one half.
+    n_labels : int
+        Number of labels, L.
+    """
+    if prior is None:
+        return torch.zeros(n_labels)
+    return torch.logit(prior.to(torch.float32), eps=1e-4)

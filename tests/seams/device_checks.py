@@ -52,6 +52,20 @@ def states():
 def settings_of(name):
     if name == "mean_linear":
         return mean_linear.MeanLinearSettings(d_model=4)
+    if name.startswith("lamp"):
+        sizes = {
+            "d_model": 4,
+            "d_inner": 6,
+            "n_heads": 2,
+            "n_encoder_layers": 1,
+            "n_decoder_layers": 2,
+        }
+        graphs = {"lamp-full": "full"}
+        return find_architecture("lamp").settings(
+            **sizes, dropout=0.1, relations=graphs.get(name, "chi2")
+        )
+    if name == "mpvae":
+        return find_architecture("mpvae").settings(d_model=4, d_inner=6, dropout=0.1)
     variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
     architecture = find_architecture("mrmp")
     sizes = architecture.automatic({}, "features") | {"d_model": 4, "architecture": variant}
@@ -86,7 +100,8 @@ def network(name, rows, shortlisted):
     data = NetworkData.of(rows.encoder, dataset, label_graph(Y, alpha=0.5))
     module = architecture.module(**architecture.module_arguments(settings, data))
     loss = architecture.loss(**architecture.loss_arguments(settings, data))
-    batches = TokenBatches(dataset, 4, np.random.default_rng(0), feature_dropout=0.3)
+    options = {"feature_dropout": 0.3, "takes_labels": module.takes_labels}
+    batches = TokenBatches(dataset, 4, np.random.default_rng(0), **options)
     return module.train(), loss.train(), list(batches)
 
 
@@ -107,7 +122,9 @@ def device(request):
 
 @pytest.mark.parametrize("shortlisted", [False, True])
 @pytest.mark.parametrize("make_rows", [features, sequences, states])
-@pytest.mark.parametrize("name", ["mrmp", "mrmp-paper", "mean_linear"])
+@pytest.mark.parametrize(
+    "name", ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mpvae", "mean_linear"]
+)
 def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     module, loss, batches = network(name, make_rows(), shortlisted)

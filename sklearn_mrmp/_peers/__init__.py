@@ -1,0 +1,1 @@
+"""The neural methods that the paper compares with: one file for each, with its network's seam."""

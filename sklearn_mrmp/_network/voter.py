@@ -64,6 +64,12 @@ class NetworkVoter:
             total += net.label_logits(rows.tokens, candidates)
         return total / np.float32(len(self.members))
 
+    def most_probable_sets(self, rows):
+        """Most probable label sets by a single network that finds them; else None."""
+        if len(self.members) > 1:
+            return None
+        return self.nets[0].most_probable_sets(rows.tokens)
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrainer:

@@ -97,6 +97,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             X, Y = self._checked_fit(encoder, X, y, report)
             names = getattr(settings.graph.relations, "label_names", None)  # a graph brings its own
             check_decision(settings.outcome.decision, self._target_encoding, names)
+            settings = self._with_label_numbers(settings)
             given = None
             if X_val is not None:
                 given = self._with_target(self._checked(encoder, X_val, report), y_val)
@@ -114,6 +115,10 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         self._store(learned)
         self._tune_given_decision()
         return learned.interrupted
+
+    def _with_label_numbers(self, settings):
+        """Return the settings of a fit with numbers for labels that parameters name."""
+        return settings
 
     def _store(self, learned):
         """Set the fitted attributes, all at once."""
@@ -291,11 +296,25 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return super()._predict_classes(P, rows)
 
     def _decided(self, P, rows, metric, decision):
+        found = self._found_sets(rows, metric, decision)
+        if found is not None:
+            return found
         similar = None
         if self._points.needs_rows(metric, decision):
             with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
         return self._points.predict(P, metric, decision, similar, self.label_names_)
+
+    def _found_sets(self, rows, metric, decision):
+        """Most probable label sets where these are asked for and the network finds them.
+
+        They are the best predictions for subset accuracy, and no rule was tuned for that.
+        """
+        is_asked = metric == "accuracy" and isinstance(decision, str) and decision == "optimal"
+        if not is_asked or self._label_sets is not None:
+            return None
+        with torch_threads(self._n_threads):
+            return self._ensemble.most_probable_sets(rows)
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)

@@ -16,12 +16,14 @@ H      attention heads
 """
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
+from sklearn_mrmp.nn.beam import Hypotheses, beam_search
 from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
 from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule, MessageLayer
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
+from sklearn_mrmp.nn.mlrnn import MLRNNLoss, MLRNNModule
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 from sklearn_mrmp.nn.mpvae import Draws, GaussianEncoder, MPVAELoss, MPVAEModule
@@ -34,12 +36,15 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "GaussianEncoder",
+    "Hypotheses",
     "LaMPLoss",
     "LaMPModule",
     "LabelFeatureDecoder",
     "LabelModule",
     "LabelPart",
     "LabelRelationModule",
+    "MLRNNLoss",
+    "MLRNNModule",
     "MPVAELoss",
     "MPVAEModule",
     "MessageLayer",
@@ -52,6 +57,7 @@ __all__ = [
     "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
+    "beam_search",
     "make_embedding",
     "sinusoidal_positions",
 ]

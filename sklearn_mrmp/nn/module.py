@@ -39,11 +39,14 @@ class LabelModule(nn.Module):
         Width of its widest layer; prediction batches are as large as this permits.
     takes_labels : bool
         Whether ``forward`` wants the true labels of training rows, as ``targets``.
+    finds_sets : bool
+        Whether `predict_sets` finds the most probable label set of a row.
     """
 
     n_labels: int
     d_inner: int
     takes_labels = False
+    finds_sets = False
 
     def prepared(self):
         """Return what is the same for all batches of a prediction, by the names ``forward`` has."""
@@ -64,6 +67,10 @@ class LabelModule(nn.Module):
     def predict_logits(self, **batch):
         """Logits of a batch in prediction; a network that searches for label sets overrides it."""
         return self(**batch).logits
+
+    def predict_sets(self, **batch):
+        """Most probable label sets of a batch, bool (B, L), of a network that finds them."""
+        raise NotImplementedError(f"{type(self).__name__} finds no label sets.")
 
 
 def log_odds(prior, n_labels):

@@ -14,11 +14,14 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn.beam import beam_search
+from sklearn_mrmp.nn.embedding import make_embedding
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
-from sklearn_mrmp.nn.row_readers import make_reader, start_recurrent
+from sklearn_mrmp.nn.row_readers import AttendingReader, MeanReader, start_recurrent
 
 # Probabilities of labels that no label set of the search has, and one minus those that all have.
 _FLOOR = 1e-7
+# Numbers for each label of each sequence in a step of the search.
+_PER_LABEL = 4
 
 
 class MLRNNModule(LabelModule):
@@ -94,7 +97,13 @@ class MLRNNModule(LabelModule):
         self.length_penalty = length_penalty
         order = range(n_labels) if label_order is None else label_order
         self.register_buffer("order", torch.tensor(list(order), dtype=torch.int64))
-        self.reader = make_reader(embedding, d_model, d_inner, dropout, literal, trained_tokens)
+        is_sequence = embedding["kind"] in ("states", "transformer") or embedding.get("positions")
+        if is_sequence:  # recurrent layers know the positions
+            embedding = {name: part for name, part in embedding.items() if name != "positions"}
+            self.reader = AttendingReader(d_model, d_inner, dropout)
+        else:
+            self.reader = MeanReader(d_model, d_inner, literal)
+        self.embedding = make_embedding(embedding, d_model, trained_tokens)
         self.labels = nn.Embedding(1 + n_labels, d_label, padding_idx=0)
         nn.init.normal_(self.labels.weight[1:], std=d_label**-0.5)
         d_read = d_label + (self.reader.d_context if self.reader.attends else 0)
@@ -102,8 +111,9 @@ class MLRNNModule(LabelModule):
         self.hidden = _linear(d_inner + d_label + self.reader.d_context, d_label)
         self.output = _linear(d_label, 1 + n_labels)
         self.dropout = ByteDropout(dropout)
-        # Prediction batches: each row has as many states as sequences, and looks back by each.
-        self.d_inner = beam_width * (d_inner if self.reader.attends else 4)
+        # Prediction batches: each sequence of the search attends to all tokens by itself.
+        widest = getattr(self.embedding, "widest", 0)
+        self.d_inner = max(widest, beam_width * (d_inner if is_sequence else _PER_LABEL))
         if prior is not None and not literal:
             self._start_at(prior)
 
@@ -132,7 +142,7 @@ class MLRNNModule(LabelModule):
             P = self._found(mask, candidates, inputs).marginals()[:, self.order.argsort()]
             P = P if candidates is None else P.gather(1, candidates)
             return NetworkOutput(torch.logit(P, eps=_FLOOR))
-        start, memory = self.reader(mask, inputs)
+        start, memory = self.reader(self.embedding, mask, inputs)
         allowed, y = self._allowed(candidates), self._in_order(targets, candidates)
         follow = self._own_sequences if self.is_free else self._true_sequences
         return NetworkOutput(*follow(start, memory, allowed, y))
@@ -148,7 +158,7 @@ class MLRNNModule(LabelModule):
 
     def _found(self, mask, candidates, inputs):
         """Search for label sets, whose labels are in the network's order."""
-        start, memory = self.reader(mask, inputs)
+        start, memory = self.reader(self.embedding, mask, inputs)
         allowed = self._allowed(candidates)
 
         def step(previous, states, given):

@@ -1,9 +1,9 @@
 """What a recurrent decoder reads of rows: their mean, or the token that matters at each step.
 
-A reader is called with the mask and the inputs of a batch and returns the decoder's first state
-(B, d_inner) and a memory; of that, `context` takes what the decoder sees in a step. Shapes are
-those of the legend in `sklearn_mrmp.nn`; besides, K is the number of sequences of a row. Knows the
-other modules of `sklearn_mrmp.nn` and torch.
+A reader is called with the embedding, the mask and the inputs of a batch and returns the decoder's
+first state (B, d_inner) and a memory; of that, `context` takes what the decoder sees in a step.
+Shapes are those of the legend in `sklearn_mrmp.nn`; besides, K is the number of sequences of a row.
+Knows the other modules of `sklearn_mrmp.nn` and torch.
 """
 
 import torch
@@ -11,7 +11,6 @@ from torch import nn
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn.bags import summed_tokens
-from sklearn_mrmp.nn.embedding import make_embedding
 
 
 class MeanReader(nn.Module):
@@ -19,28 +18,23 @@ class MeanReader(nn.Module):
 
     Parameters
     ----------
-    embedding : mapping
-        What rows consist of, as `make_embedding` takes it.
     d_model, d_inner : int
         Width of tokens, and of the decoder's state.
     literal : bool
         Whether means are read as they are; else they are normalised.
-    trained_tokens : bool Tensor of shape (n_tokens,), default=None
-        Tokens that training rows contain.
     """
 
     attends = False
 
-    def __init__(self, embedding, d_model, d_inner, literal, trained_tokens=None):
+    def __init__(self, d_model, d_inner, literal):
         super().__init__()
         self.d_context = d_model
-        self.embedding = make_embedding(embedding, d_model, trained_tokens)
         self.norm = None if literal else nn.LayerNorm(d_model)
         self.start = nn.Linear(d_model, d_inner)
 
-    def forward(self, mask, inputs):
+    def forward(self, embedding, mask, inputs):
         """Return the first state (B, d_inner) and the mean (B, 1, d)."""
-        rows, sizes = summed_tokens(self.embedding, mask, inputs)
+        rows, sizes = summed_tokens(embedding, mask, inputs)
         mean = rows / sizes.clamp(min=1.0)[:, None]
         mean = mean if self.norm is None else self.norm(mean)
         return torch.tanh(self.start(mean)), mean[:, None]
@@ -55,22 +49,17 @@ class AttendingReader(nn.Module):
 
     Parameters
     ----------
-    embedding : mapping
-        What rows consist of, as `make_embedding` takes it.
     d_model, d_inner : int
         Width of tokens and of each direction's states, and of the decoder's state.
     dropout : float
         Dropout of the token states.
-    trained_tokens : bool Tensor of shape (n_tokens,), default=None
-        Tokens that training rows contain.
     """
 
     attends = True
 
-    def __init__(self, embedding, d_model, d_inner, dropout, trained_tokens=None):
+    def __init__(self, d_model, d_inner, dropout):
         super().__init__()
         self.d_context = 2 * d_model
-        self.embedding = make_embedding(embedding, d_model, trained_tokens)
         self.forth, self.back = (
             start_recurrent(nn.GRU(d_model, d_model, batch_first=True)) for _ in range(2)
         )
@@ -80,9 +69,9 @@ class AttendingReader(nn.Module):
         self.score = nn.Linear(d_inner, 1, bias=False)
         self.dropout = ByteDropout(dropout)
 
-    def forward(self, mask, inputs):
+    def forward(self, embedding, mask, inputs):
         """Return the first state (B, d_inner); token states, their keys and the mask."""
-        x = self.embedding(**inputs)  # (B, T, d)
+        x = embedding(**inputs)  # (B, T, d)
         n_tokens = torch.arange(x.shape[1], device=x.device)
         if mask is None:
             mask = x.new_zeros(x.shape[:2])
@@ -109,30 +98,6 @@ class AttendingReader(nn.Module):
         sums = torch.tanh(self.query(states)[:, :, None] + keys[:, None])  # (B, K, T, d_inner)
         scores = self.score(sums)[:, :, :, 0] + mask[:, None]
         return torch.bmm(torch.softmax(scores, dim=2), values)
-
-
-def make_reader(embedding, d_model, d_inner, dropout, literal, trained_tokens=None):
-    """Make the reader that suits rows: tokens in an order are attended to, others averaged.
-
-    Parameters
-    ----------
-    embedding : mapping
-        What rows consist of, as `make_embedding` takes it. Positions are not embedded: recurrent
-        layers know the order.
-    d_model, d_inner : int
-        Width of tokens, and of the decoder's state.
-    dropout : float
-        Dropout of token states.
-    literal : bool
-        Whether means are read as they are.
-    trained_tokens : bool Tensor of shape (n_tokens,), default=None
-        Tokens that training rows contain.
-    """
-    is_sequence = embedding["kind"] in ("states", "transformer") or embedding.get("positions")
-    if not is_sequence:
-        return MeanReader(embedding, d_model, d_inner, literal, trained_tokens)
-    plain = {name: value for name, value in embedding.items() if name != "positions"}
-    return AttendingReader(plain, d_model, d_inner, dropout, trained_tokens)
 
 
 def start_recurrent(gru):

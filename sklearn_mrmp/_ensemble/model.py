@@ -118,15 +118,16 @@ class Ensemble:
                 return voter.similar_rows(rows)
         return None
 
-    def most_probable_sets(self, rows):
-        """Most probable label sets, bool (n_samples, n_labels), by a voter that finds them.
-
-        None if it finds none, or if others vote beside it: what they say is about single labels.
-        """
+    @property
+    def finds_sets(self):
+        """Whether the only voter finds label sets; what several say is about single labels."""
         voters = list(self.voters.values())
-        if len(voters) > 1 or not hasattr(voters[0], "most_probable_sets"):
-            return None
-        return voters[0].most_probable_sets(rows)
+        return len(voters) == 1 and getattr(voters[0], "finds_sets", False)
+
+    def most_probable_sets(self, rows):
+        """Most probable label sets where they are found, bool (n_samples, n_labels)."""
+        (voter,) = self.voters.values()
+        return voter.most_probable_sets(rows)
 
 
 def inside(P):

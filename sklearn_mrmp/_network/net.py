@@ -114,12 +114,7 @@ class MultilabelNet(NeuralNet):
         return Z
 
     def most_probable_sets(self, rows):
-        """Most probable label set of each of the token rows, bool (n_samples, n_labels).
-
-        None if the network finds none: it then knows labels one by one.
-        """
-        if not self.module_.finds_sets:
-            return None
+        """Most probable label set of each of the token rows, bool (n_samples, n_labels)."""
         sets = np.empty((len(rows), self.module_.n_labels), dtype=bool)
         self._predict_into(sets, self.module_.predict_sets, rows)
         return sets

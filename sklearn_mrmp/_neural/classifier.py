@@ -279,6 +279,12 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         labels = self._decided(self.predict_proba(X), None, metric, decision)
         return self._target_encoding.decode_labels(labels)
 
+    def _predict_chunk(self, X):
+        encoding = self._target_encoding
+        if encoding.is_matrix and self._finds_sets(*self._operating_point):
+            return encoding.decode_labels(self._most_probable_sets(self._encoded(X)))
+        return super()._predict_chunk(X)
+
     def _predict_labels(self, P, rows):
         return self._decided(P, rows, *self._operating_point)
 
@@ -296,23 +302,20 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         return super()._predict_classes(P, rows)
 
     def _decided(self, P, rows, metric, decision):
-        found = self._found_sets(rows, metric, decision)
-        if found is not None:
-            return found
+        if self._finds_sets(metric, decision):
+            return self._most_probable_sets(rows)
         similar = None
         if self._points.needs_rows(metric, decision):
             with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
         return self._points.predict(P, metric, decision, similar, self.label_names_)
 
-    def _found_sets(self, rows, metric, decision):
-        """Most probable label sets where these are asked for and the network finds them.
-
-        They are the best predictions for subset accuracy, and no rule was tuned for that.
-        """
+    def _finds_sets(self, metric, decision):
+        # The most probable set is the best prediction for subset accuracy.
         is_asked = metric == "accuracy" and isinstance(decision, str) and decision == "optimal"
-        if not is_asked or self._label_sets is not None:
-            return None
+        return is_asked and self._label_sets is None and self._ensemble.finds_sets
+
+    def _most_probable_sets(self, rows):
         with torch_threads(self._n_threads):
             return self._ensemble.most_probable_sets(rows)
 

@@ -48,15 +48,14 @@ def test_other_decisions_are_made_from_probabilities(related, point):
 def test_several_voters_or_networks_decide_from_probabilities(related, options):
     X, Y = related
     clf = mlrnn(**options).fit(X, Y)
-    assert searched(clf, X) is None
+    assert not clf._finds_sets("accuracy", "optimal")
     assert clf.set_params(metric="accuracy").predict(X).shape == Y.shape
 
 
 def test_label_sets_that_are_mixed_in_change_probabilities_and_so_decisions(related):
     X, Y = related
     clf = mlrnn(label_sets=True, metric="accuracy").fit(X, Y)
-    asked = clf._found_sets(clf._encoded(clf._check_rows(X)), "accuracy", "optimal")
-    assert (asked is None) == (clf.label_sets_ is not None)
+    assert clf._finds_sets("accuracy", "optimal") == (clf.label_sets_ is None)
 
 
 def test_the_set_of_a_row_does_not_depend_on_the_rows_beside_it(related):

@@ -28,6 +28,7 @@ WIDTHS = {
     "512": {"d_model": 512, "n_heads": 4, "d_inner": 512},
     "64": {"d_model": 64, "n_heads": 2, "d_inner": 128},
 }
+GRAPHS = ("full", "prior")
 _PREDICTED = 8  # rows; ten thousand draws of each label take much memory
 
 
@@ -163,9 +164,9 @@ def print_speed(args):
     problem = generate(BIBTEX, 1024)
     print("| method | task | ours, s | reference, s | ratio |\n|---|---|---|---|---|")
     if args.method in ("lamp", "all"):
-        for width, sizes in WIDTHS.items():
-            for graph in ("full", "prior"):
-                tasks = lamp_tasks(problem, graph, sizes, args.groups)
+        for width in args.widths:
+            for graph in args.graphs:
+                tasks = lamp_tasks(problem, graph, WIDTHS[width], args.groups)
                 print_ratios(f"LaMP {graph}, width {width}", tasks, args.repeats)
     if args.method in ("mpvae", "all"):
         print_ratios("MPVAE", mpvae_tasks(problem), args.repeats)
@@ -188,6 +189,8 @@ def main():
     parser.add_argument("--method", choices=["lamp", "mpvae", "all"], default="all")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--groups", type=int, default=4, help="batches of LaMP")
+    parser.add_argument("--widths", nargs="+", choices=WIDTHS, default=list(WIDTHS))
+    parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=list(GRAPHS))
     parser.add_argument("--memory", action="store_true", help="peak of a step in Delicious' shape")
     parser.add_argument("--step", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()

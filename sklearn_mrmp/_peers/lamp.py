@@ -22,6 +22,9 @@ _CHOICES = {"architecture": ("default", "paper"), "all_pairs": (False, True)}
 # Vectors of a half round that are kept for the backward pass, of width d_model and of width
 # d_inner, and vectors of a token before the first layer.
 _WIDE, _INNER, _EMBEDDED = 10, 2, 6
+# On bags of words a short cycle at a high rate, of one round without encoder layers, was better
+# than two rounds, in half the time (docs/dev/neural_peers.md).
+_OF_BAGS = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
 _STRONG_DROPOUT = ("bibtex", "reuters")
 
 
@@ -49,8 +52,9 @@ class LaMPArchitecture(Architecture):
     loss = LaMPLoss
 
     def automatic(self, params, input_type):
-        """Sizes and rates as those of MrMP."""
-        return automatic_sizes(params, input_type)
+        """Sizes and rates as those of MrMP, and a short cycle for bags of words."""
+        values = automatic_sizes(params, input_type)
+        return values | _OF_BAGS if input_type == "features" else values
 
     def module_arguments(self, settings, data):
         """Widths and depths as set; the graph, and where the labels' biases start."""
@@ -92,7 +96,7 @@ class LaMPClassifier(BaseNeuralClassifier):
     ----------
     d_model : int or "auto", default="auto"
         Network: width of all embeddings. What ``"auto"`` stands for, here and below, is said in
-        the Notes of `MrMPClassifier`.
+        Notes.
     n_heads : int or "auto", default="auto"
         Network: attention heads; must divide `d_model`.
     d_inner : int or "auto", default="auto"
@@ -155,6 +159,9 @@ default="prior"
     publication. Its code uses the last round alone; it also drops the encoder's self-attention, and
     it has dropout on attention weights and projections without bias. Here the encoder attends,
     dropout is on the outcome of attention, and projections have biases.
+
+    ``"auto"`` is what it is for `MrMPClassifier`, except for bags of words: one round without
+    encoder layers, 8 epochs and a rate of 0.004.
 
     Time and memory of label-to-label attention grow with the square of the number of labels, and
     its scores are never held at once: a training step with 983 labels, 32 rows and the

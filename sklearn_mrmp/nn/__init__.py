@@ -16,27 +16,23 @@ H      attention heads
 """
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
-from sklearn_mrmp.nn.beam import Hypotheses, beam_search
 from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
-from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule, MessageLayer
+from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
 from sklearn_mrmp.nn.mlrnn import MLRNNLoss, MLRNNModule
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
-from sklearn_mrmp.nn.mpvae import Draws, GaussianEncoder, MPVAELoss, MPVAEModule
+from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
 
 __all__ = [
     "CompGCNLayer",
     "DecoderLayer",
-    "Draws",
     "Encoder",
     "EncoderLayer",
-    "GaussianEncoder",
-    "Hypotheses",
     "LaMPLoss",
     "LaMPModule",
     "LabelFeatureDecoder",
@@ -47,7 +43,6 @@ __all__ = [
     "MLRNNModule",
     "MPVAELoss",
     "MPVAEModule",
-    "MessageLayer",
     "MrMPLoss",
     "MrMPModule",
     "MultiHeadAttention",
@@ -57,7 +52,6 @@ __all__ = [
     "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
-    "beam_search",
     "make_embedding",
     "sinusoidal_positions",
 ]

@@ -24,8 +24,9 @@ from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # Steepness of the ranking loss.
 _STEEP = 5.0
-# Widths of a row in prediction batches, in numbers per label: a bag of tokens takes little.
-_BAG_WIDTH = 8
+# Numbers per label, or per token, of a row in prediction batches: a bag of tokens takes little, and
+# token states are summed up after their first layer.
+_BAG_WIDTH, _SHARE_OF_STATES = 8, 8
 
 
 class Draws(NamedTuple):
@@ -104,8 +105,12 @@ class MPVAEModule(LabelModule):
         self.widths = [d_inner, d_model, d_model]
         self.embedding = make_embedding(embedding, sum(self.widths), trained_tokens)
         is_bag = isinstance(self.embedding, TokenEmbedding)
-        self.d_inner = _BAG_WIDTH if is_bag else max(self.widths)
+        self.d_inner = _BAG_WIDTH
+        if not is_bag:
+            widest = getattr(self.embedding, "widest", 0)
+            self.d_inner = max(sum(self.widths) // _SHARE_OF_STATES, widest, 1)
         literal = architecture == "paper"
+        self.bias = nn.Parameter(torch.zeros(sum(self.widths))) if literal else None
         self.norms = None if literal else nn.ModuleList(nn.LayerNorm(w) for w in self.widths)
         self.from_labels = _linear(n_labels, d_inner)
         self.label_encoder = GaussianEncoder([d_inner, d_model], d_latent, dropout)
@@ -170,7 +175,7 @@ class MPVAEModule(LabelModule):
         """Return what the three first layers read of rows, (B, width) each."""
         rows, size = summed_tokens(self.embedding, mask, inputs)
         if self.norms is None:
-            return rows.split(self.widths, dim=1)
+            return (rows + self.bias).split(self.widths, dim=1)
         rows = rows * size.clamp(min=1.0).rsqrt()[:, None]
         parts = rows.split(self.widths, dim=1)
         return [norm(part) for norm, part in zip(self.norms, parts, strict=True)]
@@ -180,7 +185,7 @@ class MPVAEModule(LabelModule):
         if candidates is None:
             return self.from_labels(targets)
         table = self.from_labels.weight.T.contiguous()
-        # Candidates of training rows are distinct where they are positive.
+        # All labels of training rows are candidates, once, unless they have more than that.
         bag = F.embedding_bag(candidates, table, mode="sum", per_sample_weights=targets)
         return bag + self.from_labels.bias
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn import LaMPLoss, LaMPModule, MessageLayer, MultiHeadAttention, NetworkOutput
+from sklearn_mrmp.nn import LaMPLoss, LaMPModule, MultiHeadAttention, NetworkOutput
+from sklearn_mrmp.nn.lamp import MessageLayer
 
 N_LABELS = 5
 TOKENS = {"tokens": torch.tensor([[1, 2, 3], [4, 5, 0]])}

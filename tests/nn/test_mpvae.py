@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn import Draws, MPVAELoss, MPVAEModule, NetworkOutput
+from sklearn_mrmp.nn import MPVAELoss, MPVAEModule, NetworkOutput
 from sklearn_mrmp.nn._speed.probit import log_probit
-from sklearn_mrmp.nn.mpvae import probit_losses
+from sklearn_mrmp.nn.mpvae import Draws, probit_losses
 
 N_LABELS = 4
 TOKENS = {"tokens": torch.tensor([[1, 2, 3], [4, 5, 0]])}

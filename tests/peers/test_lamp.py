@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sklearn_mrmp import LabelGraph, LaMPClassifier, label_graph
 from tests.peers.networks import lamp
@@ -62,6 +63,15 @@ def test_an_unknown_graph_is_refused(related):
 
 def test_label_embeddings_have_the_width_of_the_network(related):
     assert lamp().fit(*related).label_embeddings_.shape == (6, 8)
+
+
+def test_bags_of_words_have_one_round_and_a_short_cycle_unless_asked_for(related):
+    bags = sp.random_array((160, 50), density=0.1, rng=np.random.default_rng(0), format="csr")
+    short = LaMPClassifier(d_model=8, random_state=0).fit(bags, related[1])
+    layers = short.net_.module_
+    assert (len(layers.encoder.layers), len(layers.from_input), short.max_epochs_) == (0, 1, 8)
+    longer = LaMPClassifier(d_model=8, n_decoder_layers=2, max_epochs=1, random_state=0)
+    assert len(longer.fit(bags, related[1]).net_.module_.from_labels) == 2
 
 
 def test_the_papers_settings(related):

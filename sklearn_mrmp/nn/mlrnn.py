@@ -12,11 +12,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from sklearn_mrmp.nn._recurrent.beam import beam_search
+from sklearn_mrmp.nn._recurrent.readers import AttendingReader, MeanReader, start_recurrent
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
-from sklearn_mrmp.nn.beam import beam_search
 from sklearn_mrmp.nn.embedding import make_embedding
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
-from sklearn_mrmp.nn.row_readers import AttendingReader, MeanReader, start_recurrent
 
 # Probabilities of labels that no label set of the search has, and one minus those that all have.
 _FLOOR = 1e-7

@@ -17,8 +17,7 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn._speed.probit import log_probit
-from sklearn_mrmp.nn.bags import summed_tokens
-from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding
+from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, summed_tokens
 from sklearn_mrmp.nn.loss import mean_cross_entropy
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 

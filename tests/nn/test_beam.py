@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from sklearn_mrmp.nn.beam import Hypotheses, beam_search
+from sklearn_mrmp.nn._recurrent.beam import Hypotheses, beam_search
 
 N_LABELS = 3
 

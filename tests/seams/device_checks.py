@@ -157,7 +157,7 @@ def test_training_and_prediction_stay_on_the_device(
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     # Fake tensors have no values, which say how many steps there are, and no fused recurrent layer.
     monkeypatch.setattr("sklearn_mrmp.nn.mlrnn._longest", lambda y: 2)
-    monkeypatch.setattr("sklearn_mrmp.nn.beam._all", lambda flags: False)
+    monkeypatch.setattr("sklearn_mrmp.nn._recurrent.beam._all", lambda flags: False)
     monkeypatch.setattr(torch.nn.GRU, "forward", plain_gru)
     module, loss, batches = network(name, make_rows(), shortlisted)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:

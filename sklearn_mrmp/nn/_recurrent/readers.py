@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
-from sklearn_mrmp.nn.bags import summed_tokens
+from sklearn_mrmp.nn.embedding import summed_tokens
 
 
 class MeanReader(nn.Module):

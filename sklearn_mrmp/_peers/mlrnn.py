@@ -167,8 +167,9 @@ class MLRNNClassifier(BaseNeuralClassifier):
     Notes
     -----
     ``metric="accuracy"`` with ``decision="optimal"`` predicts the most probable label set, if one
-    network votes alone: without other `voters`, with one member and without folds. Otherwise, and
-    for the other metrics, decisions are made from probabilities of labels. These are their shares
+    network votes alone: without other `voters`, with one member, and without folds or `label_sets`.
+    No rule is used then. Otherwise, and for the other metrics, decisions are made from
+    probabilities of labels. These are their shares
     among the sets that the search has kept; labels in none of them all have the smallest
     probability there is.
 
@@ -309,6 +310,8 @@ class MLRNNClassifier(BaseNeuralClassifier):
 
         Notes
         -----
+        Predictions are the best label sets, whatever they are scored by.
+
         The publication starts from word vectors that were learned on Wikipedia and keeps them. Here
         they are learned with the network. It compares validation losses every 100 steps; here that
         is done after each epoch, and training stops after 10 epochs without a lower one.
@@ -337,6 +340,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
             "lr": 2e-4,
             "lr_schedule": "constant",
             "early_stopping": 10,
-            "decision": "threshold",
+            "metric": "accuracy",
+            "decision": "optimal",
         }
         return cls(**{**settings, **overrides})

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_mrmp import MLRNNClassifier, load
+from sklearn_mrmp import MLRNNClassifier, compare_classifiers, load
 from sklearn_mrmp._network.architecture import find_architecture
 from tests.peers.networks import mlrnn
 
@@ -56,6 +59,20 @@ def test_label_sets_that_are_mixed_in_change_probabilities_and_so_decisions(rela
     X, Y = related
     clf = mlrnn(label_sets=True, metric="accuracy").fit(X, Y)
     assert clf._finds_sets("accuracy", "optimal") == (clf.label_sets_ is None)
+
+
+def test_a_comparison_scores_the_sets_that_the_network_finds(related):
+    X, Y = related
+    half = FunctionTransformer(lambda X: X / 2)
+    estimators = {"plain": mlrnn(), "piped": make_pipeline(half, mlrnn())}
+    data = X[:120], Y[:120], X[120:], Y[120:]
+    result = compare_classifiers(estimators, *data, seeds=[0], isolate=False)
+    fit, valid = train_test_split(np.arange(120), test_size=0.1, random_state=0)
+    for name, scale in (("plain", 1.0), ("piped", 0.5)):
+        rows = [scale * X[part] for part in (fit, valid, np.arange(120, 160))]
+        clf = mlrnn().fit(rows[0], Y[fit], X_val=rows[1], y_val=Y[valid])
+        right = (searched(clf, rows[2]) == Y[120:]).all(axis=1).mean()
+        assert result.scores(name, "optimal", "accuracy") == [right]
 
 
 def test_the_set_of_a_row_does_not_depend_on_the_rows_beside_it(related):
@@ -145,5 +162,6 @@ def test_the_papers_settings(related):
     assert (clf.d_model, clf.d_inner, clf.d_label, clf.beam_width) == (512, 1024, 256, 5)
     assert (clf.masked, clf.length_penalty, clf.max_epochs, clf.lr) == (False, 1.0, 40, 2e-4)
     assert MLRNNClassifier.paper().max_epochs == 20
+    assert (clf.metric, clf.decision) == ("accuracy", "optimal")
     small = MLRNNClassifier.paper(d_model=8, d_inner=8, d_label=4, max_epochs=1).fit(*related)
     assert small.net_.module_.reader.norm is None

@@ -35,8 +35,9 @@ class MeanReader(nn.Module):
     def forward(self, embedding, mask, inputs):
         """Return the first state (B, d_inner) and the mean (B, 1, d)."""
         rows, sizes = summed_tokens(embedding, mask, inputs)
-        mean = rows / sizes.clamp(min=1.0)[:, None]
-        mean = mean if self.norm is None else self.norm(mean)
+        sizes = sizes.clamp(min=1.0)[:, None]
+        # A layer norm makes the same of both, unless long rows have means close to zero.
+        mean = rows / sizes if self.norm is None else self.norm(rows * sizes.rsqrt())
         return torch.tanh(self.start(mean)), mean[:, None]
 
     def context(self, memory, states):

@@ -122,10 +122,7 @@ class MultilabelNet(NeuralNet):
     def _predict_into(self, outcome, predicted, rows, candidates=None):
         """Write what a method of the module says about rows into an array, batch by batch."""
         module = self.module_.eval()
-        # Half precision that the user has switched on is for batches: this is computed once.
-        full_precision = torch.autocast(torch.device(self.device).type, enabled=False)
-        with torch.inference_mode(), full_precision:
-            prepared = module.prepared()
+        prepared = self._prepared(module)
 
         def predict(chosen):
             batch = as_tensors(rows.take(chosen).padded(), self.device)
@@ -134,6 +131,19 @@ class MultilabelNet(NeuralNet):
             outcome[chosen] = predicted(**batch, **prepared).cpu().numpy()
 
         predict_batches(predict, rows, outcome.shape[1], module.d_inner, self.device)
+
+    def _prepared(self, module):
+        """Return what is the same for all rows; computed anew when weights have changed."""
+        weights, kept = module.prepared_from(), self._kept
+        if weights is not None and kept is not None and _are_equal(kept[0], weights):
+            return kept[1]
+        # Half precision that the user has switched on is for batches: this is computed once.
+        full_precision = torch.autocast(torch.device(self.device).type, enabled=False)
+        with torch.inference_mode(), full_precision:
+            prepared = module.prepared()
+        if weights is not None:
+            self._kept = [weight.detach().clone() for weight in weights], prepared
+        return prepared
 
     def label_probabilities(self, rows):
         """Probability of each label by this network alone, float32 (n_samples, n_labels)."""

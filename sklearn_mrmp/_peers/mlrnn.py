@@ -60,7 +60,7 @@ class MLRNNArchitecture(Architecture):
 
     def automatic(self, params, input_type):
         """Return a rate and batches for recurrent networks of ordinary size."""
-        return {"dropout": 0.2, "lr": 2e-3, "batch_size": 64}
+        return {"dropout": 0.2, "lr": 4e-3, "batch_size": 64}
 
     def module_arguments(self, settings, data):
         """Widths and search as set; the order of the labels of the training rows."""
@@ -140,7 +140,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
-        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 64 and an `lr` of 0.002.
+        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 64 and an `lr` of 0.004.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: as of `MrMPClassifier`.
     metric, decision
@@ -169,9 +169,8 @@ class MLRNNClassifier(BaseNeuralClassifier):
     ``metric="accuracy"`` with ``decision="optimal"`` predicts the most probable label set, if one
     network votes alone: without other `voters`, with one member, and without folds or `label_sets`.
     No rule is used then. Otherwise, and for the other metrics, decisions are made from
-    probabilities of labels. These are their shares
-    among the sets that the search has kept; labels in none of them all have the smallest
-    probability there is.
+    probabilities of labels. These are their shares among the sets that the search has kept; labels
+    in none of them all have the smallest probability there is.
 
     References
     ----------

@@ -40,7 +40,8 @@ class LabelModule(nn.Module):
     takes_labels : bool
         Whether ``forward`` wants the true labels of training rows, as ``targets``.
     finds_sets : bool
-        Whether `predict_sets` finds the most probable label set of a row.
+        Whether it has ``predict_sets``, which takes what ``forward`` takes and returns the most
+        probable label sets of a batch, bool (B, L).
     """
 
     n_labels: int
@@ -67,10 +68,6 @@ class LabelModule(nn.Module):
     def predict_logits(self, **batch):
         """Logits of a batch in prediction; a network that searches for label sets overrides it."""
         return self(**batch).logits
-
-    def predict_sets(self, **batch):
-        """Most probable label sets of a batch, bool (B, L), of a network that finds them."""
-        raise NotImplementedError(f"{type(self).__name__} finds no label sets.")
 
 
 def log_odds(prior, n_labels):

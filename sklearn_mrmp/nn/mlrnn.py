@@ -4,7 +4,7 @@ Nam, Loza Mencía, Kim, Fürnkranz: Maximizing Subset Accuracy with Recurrent Ne
 Multi-label Classification, NeurIPS 2017. The chain rule over the positive labels in a given order,
 with an end, makes the probability of a label set a product of as many factors as it has labels,
 plus one. Shapes are those of the legend in `sklearn_mrmp.nn`; besides, S is the number of steps of
-the longest sequence and K the number of sequences of a row. In here labels are numbered from 1 in
+the longest sequence and N a number of sequences. In here labels are numbered from 1 in
 the network's order, and 0 is the end. Knows the other modules of `sklearn_mrmp.nn` and torch.
 """
 
@@ -161,10 +161,11 @@ class MLRNNModule(LabelModule):
         start, memory = self.reader(self.embedding, mask, inputs)
         allowed = self._allowed(candidates)
 
-        def step(previous, states, given):
-            scores, states = self._step(memory, states, previous)
-            scores = self._permitted(scores, previous, given, allowed)
-            return torch.log_softmax(scores, dim=2), states
+        def step(rows, previous, states, given):
+            scores, states = self._step(memory, states, previous, rows)
+            of_rows = None if allowed is None else allowed[rows]
+            scores = self._permitted(scores, previous, given, of_rows)
+            return torch.log_softmax(scores, dim=1), states
 
         return beam_search(step, start, self.n_labels, self.beam_width, self.max_labels)
 
@@ -180,19 +181,20 @@ class MLRNNModule(LabelModule):
         truth = torch.zeros_like(scores).scatter_(2, following[:, :, None], 1.0)
         over = torch.arange(n_steps, device=y.device) > (y > 0).sum(dim=1, keepdim=True)
         truth = truth.masked_fill(over[:, :, None], 0.0)
+        allowed = None if allowed is None else allowed[:, None]
         return self._permitted(scores, previous, None, allowed), truth
 
     def _all_steps(self, memory, start, previous):
         """Scores (B, S, 1 + L) after the given labels (B, S)."""
         if self.reader.attends:  # which takes the state of the step before
-            states, scores = start[:, None], []
-            for label in previous.split(1, dim=1):
+            states, scores = start, []
+            for label in previous.unbind(dim=1):
                 step_scores, states = self._step(memory, states, label)
                 scores.append(step_scores)
-            return torch.cat(scores, dim=1)
+            return torch.stack(scores, dim=1)
         labels = self.labels(previous)
         states, _ = self.decoder(labels, start[None])
-        return self._scores(states, labels, memory.expand(-1, previous.shape[1], -1))
+        return self._scores(states, labels, memory[:, None].expand(-1, previous.shape[1], -1))
 
     def _own_sequences(self, start, memory, allowed, y):
         """Scores of the steps of the network's own sequences, and which labels are still missing.
@@ -200,23 +202,23 @@ class MLRNNModule(LabelModule):
         Labels are drawn in training, and the most probable ones in evaluation. A sequence is over
         when it has ended, or when nothing was missing.
         """
-        states, previous = start[:, None], torch.zeros_like(y[:, :1], dtype=torch.int64)
-        missing = F.pad(y > 0, (1, 0))  # (B, 1 + L)
+        states, missing = start, F.pad(y > 0, (1, 0))  # (B, 1 + L)
+        previous = torch.zeros_like(y[:, :1], dtype=torch.int64)
         given, over = torch.zeros_like(missing), previous > 0
         all_scores, all_truth = [], []
         for _ in range(_longest(y) + 1):
-            scores, states = self._step(memory, states, previous)
-            scores = self._permitted(scores, previous, given[:, None], allowed)
+            scores, states = self._step(memory, states, previous[:, 0])
+            scores = self._permitted(scores, previous[:, 0], given, allowed)
             done = ~missing.any(dim=1, keepdim=True)
             truth = missing.to(scores.dtype) / missing.sum(dim=1, keepdim=True).clamp(min=1)
             truth[:, :1] = done.to(truth.dtype)
             all_scores.append(scores)
-            all_truth.append(truth.masked_fill(over, 0.0)[:, None])
-            previous = self._chosen(scores.detach()[:, 0])
+            all_truth.append(truth.masked_fill(over, 0.0))
+            previous = self._chosen(scores.detach())
             missing = missing.scatter(1, previous, False)
             given = given.scatter(1, previous, True)
             over = over | done | (previous == 0)
-        return torch.cat(all_scores, dim=1), torch.cat(all_truth, dim=1)
+        return torch.stack(all_scores, dim=1), torch.stack(all_truth, dim=1)
 
     def _chosen(self, scores):
         """Next labels (B, 1) by their scores (B, 1 + L)."""
@@ -224,28 +226,29 @@ class MLRNNModule(LabelModule):
             return torch.multinomial(torch.softmax(scores, dim=1), 1)
         return scores.argmax(dim=1, keepdim=True)
 
-    def _step(self, memory, states, previous):
-        """Go on by one label: states (B, K, d_inner) and labels (B, K) to scores and states."""
+    def _step(self, memory, states, previous, rows=None):
+        """Go on by one label: states (N, d_inner) and labels (N,) to scores and states.
+
+        There is one sequence for each row, or those whose rows are given.
+        """
         labels = self.labels(previous)
-        context = self.reader.context(memory, states).expand(-1, states.shape[1], -1)
-        read = torch.cat([labels, context], dim=2) if self.reader.attends else labels
-        flat = states.reshape(1, -1, states.shape[2])
-        flat, _ = self.decoder(read.flatten(0, 1)[:, None], flat.contiguous())
-        states = flat.view(states.shape)
-        return self._scores(states, labels, context), states
+        context = self.reader.context(memory, states, rows)
+        read = torch.cat([labels, context], dim=1) if self.reader.attends else labels
+        _, states = self.decoder(read[:, None], states[None])
+        return self._scores(states[0], labels, context), states[0]
 
     def _scores(self, states, labels, context):
-        """Scores of what comes next, (B, S, 1 + L)."""
-        seen = torch.cat([self.dropout(states), labels, context], dim=2)
+        """Scores of what comes next, (…, 1 + L)."""
+        seen = torch.cat([self.dropout(states), labels, context], dim=-1)
         return self.output(self.dropout(torch.tanh(self.hidden(seen))))
 
     def _permitted(self, scores, previous, given, allowed):
-        """Scores (B, S, 1 + L) with −inf for what cannot come next; the end always can."""
+        """Scores (…, 1 + L) with −inf for what cannot come next; the end always can."""
         numbers, forbidden = torch.arange(1 + self.n_labels, device=scores.device), []
         if self.masked:
-            forbidden.append(given if self.is_free else numbers <= previous[:, :, None])
+            forbidden.append(given if self.is_free else numbers <= previous[..., None])
         if allowed is not None:
-            forbidden.append(~allowed[:, None])
+            forbidden.append(~allowed)
         for places in forbidden:
             scores = scores.masked_fill(places & (numbers > 0), -torch.inf)
         return scores

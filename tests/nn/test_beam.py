@@ -12,13 +12,13 @@ N_LABELS = 3
 
 
 def table_step(tables):
-    """Step whose scores depend on the last label, for rows with a table (B, 1 + L, 1 + L) each."""
+    """Step whose scores depend on the last label, by the tables (B, 1 + L, 1 + L) of the rows."""
 
-    def step(previous, states, given):
-        scores = torch.stack([table[label] for table, label in zip(tables, previous, strict=True)])
-        later = torch.arange(1 + N_LABELS) > previous[:, :, None]
-        later[:, :, 0] = True
-        return torch.log_softmax(scores.masked_fill(~later, -torch.inf), dim=2), states
+    def step(rows, previous, states, given):
+        later = torch.arange(1 + N_LABELS) > previous[:, None]
+        later[:, 0] = True
+        scores = tables[rows, previous].masked_fill(~later, -torch.inf)
+        return torch.log_softmax(scores, dim=1), states
 
     return step
 

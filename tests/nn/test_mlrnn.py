@@ -71,13 +71,13 @@ def test_the_search_over_all_sets_is_the_enumeration(embedding):
 def test_the_likelihood_is_the_product_of_steps_in_the_order(embedding):
     module = make(embedding)
     start, memory = module.reader(module.embedding, None, one_row(1))
-    states, previous, total = start[:, None], torch.tensor([[0]]), 0.0
+    states, previous, total = start, torch.tensor([0]), 0.0
     place = {label: 1 + rank for rank, label in enumerate(ORDER)}
     for label in (place[0], place[4], place[2], 0):  # labels 0, 4 and 2 in that order, and the end
         scores, states = module._step(memory, states, previous)
         options = [0, *range(int(previous) + 1, 1 + N_LABELS)]
-        total += float(torch.log_softmax(scores[0, 0, options], dim=0)[options.index(label)])
-        previous = torch.tensor([[label]])
+        total += float(torch.log_softmax(scores[0, options], dim=0)[options.index(label)])
+        previous = torch.tensor([label])
     assert float(log_likelihoods(module, one_row(1), Y[:1])) == pytest.approx(total, abs=1e-5)
 
 
@@ -180,11 +180,11 @@ def test_a_free_order_repeats_no_label_where_that_is_forbidden():
     module = make(label_order=None)
     module.output.bias[1] = 50.0
     start, memory = module.reader(module.embedding, None, one_row(1))
-    given = torch.zeros(1, 1, 1 + N_LABELS, dtype=torch.bool)
-    given[:, :, 1] = True
-    scores, _ = module._step(memory, start[:, None], torch.tensor([[1]]))
-    scores = module._permitted(scores, torch.tensor([[1]]), given, None)
-    assert torch.isinf(scores[0, 0]).tolist() == [False, True, False, False, False, False]
+    given = torch.zeros(1, 1 + N_LABELS, dtype=torch.bool)
+    given[:, 1] = True
+    scores, _ = module._step(memory, start, torch.tensor([1]))
+    scores = module._permitted(scores, torch.tensor([1]), given, None)
+    assert torch.isinf(scores[0]).tolist() == [False, True, False, False, False, False]
 
 
 @torch.no_grad()

@@ -116,6 +116,12 @@ def on(device, fake, **tensors):
     return {name: fake.from_tensor(tensor).to(device) for name, tensor in present.items()}
 
 
+def all_places(ended):
+    """Numbers of all rows and places."""
+    rows, places = (torch.arange(size, device=ended.device) for size in ended.shape)
+    return rows.repeat_interleave(ended.shape[1]), places.repeat(ended.shape[0])
+
+
 def plain_gru(gru, x, h=None):
     """Do what a recurrent layer does, gate by gate: (N, S, d) and (1, N, d') to the same."""
     h = x.new_zeros(len(x), gru.hidden_size) if h is None else h[0]
@@ -157,7 +163,7 @@ def test_training_and_prediction_stay_on_the_device(
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
     # Fake tensors have no values, which say how many steps there are, and no fused recurrent layer.
     monkeypatch.setattr("sklearn_mrmp.nn.mlrnn._longest", lambda y: 2)
-    monkeypatch.setattr("sklearn_mrmp.nn._recurrent.beam._all", lambda flags: False)
+    monkeypatch.setattr("sklearn_mrmp.nn._recurrent.beam._live", all_places)
     monkeypatch.setattr(torch.nn.GRU, "forward", plain_gru)
     module, loss, batches = network(name, make_rows(), shortlisted)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:

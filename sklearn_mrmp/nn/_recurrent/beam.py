@@ -62,9 +62,10 @@ def beam_search(step, states, n_labels, width, max_labels):
     Parameters
     ----------
     step : callable
-        Takes the last label of each sequence (B, K), 0 at the start, the states (B, K, d) and the
-        labels given so far, bool (B, K, 1 + L). Returns the log probabilities of what comes next,
-        (B, K, 1 + L), −inf where it is forbidden, and the new states.
+        Takes, for N sequences that have not ended, the number of the row of each (N,), its last
+        label (N,), 0 at the start, its state (N, d) and the labels given so far, bool
+        (N, 1 + L). Returns the log probabilities of what comes next, (N, 1 + L), −inf where it is
+        forbidden, and the new states.
     states : Tensor of shape (B, d)
         States to start from.
     n_labels : int
@@ -83,19 +84,22 @@ def beam_search(step, states, n_labels, width, max_labels):
     previous = torch.zeros(n_rows, 1, dtype=torch.int64, device=states.device)
     given = torch.zeros(n_rows, 1, n_next, dtype=torch.bool, device=states.device)
     ended = previous > 0
-    stays = states.new_full((n_next,), -torch.inf)
-    stays[0] = 0.0  # an ended sequence goes on as it is
     for _ in range(max_labels):
-        log_next, states = step(previous, states, given)
-        log_next = torch.where(ended[:, :, None], stays, log_next)
-        totals = (log_p[:, :, None] + log_next).flatten(1)
+        live = _live(ended)
+        if not len(live[0]):
+            break
+        # An ended sequence goes on as it is.
+        totals = states.new_full((*ended.shape, n_next), -torch.inf)
+        totals[:, :, 0] = log_p
+        log_next, next_states = step(live[0], previous[live], states[live], given[live])
+        totals[live] = log_p[live][:, None] + log_next
+        states = states.index_put(live, next_states)
+        totals = totals.flatten(1)
         log_p, places = totals.topk(min(width, totals.shape[1]))
         parents, previous = places // n_next, places % n_next
         states, given = (_picked(part, parents) for part in (states, given))
         given = given.scatter(2, previous[:, :, None], True)
         ended = ended.gather(1, parents) | (previous == 0) | (log_p == -torch.inf)
-        if _all(ended):
-            break
     return Hypotheses(log_p, given[:, :, 1:])
 
 
@@ -104,6 +108,6 @@ def _picked(parts, parents):
     return torch.take_along_dim(parts, parents[:, :, None], dim=1)
 
 
-def _all(flags):
-    """Whether all flags are set; the only place where the search waits for a device."""
-    return bool(flags.all())
+def _live(ended):
+    """Numbers of the rows and places of sequences that have not ended; waits for the device."""
+    return torch.nonzero(~ended, as_tuple=True)

@@ -2,7 +2,7 @@
 
 A reader is called with the embedding, the mask and the inputs of a batch and returns the decoder's
 first state (B, d_inner) and a memory; of that, `context` takes what the decoder sees in a step.
-Shapes are those of the legend in `sklearn_mrmp.nn`; besides, K is the number of sequences of a row.
+Shapes are those of the legend in `sklearn_mrmp.nn`; besides, N is a number of sequences.
 Knows the other modules of `sklearn_mrmp.nn` and torch.
 """
 
@@ -33,16 +33,16 @@ class MeanReader(nn.Module):
         self.start = nn.Linear(d_model, d_inner)
 
     def forward(self, embedding, mask, inputs):
-        """Return the first state (B, d_inner) and the mean (B, 1, d)."""
+        """Return the first state (B, d_inner) and the mean (B, d)."""
         rows, sizes = summed_tokens(embedding, mask, inputs)
         sizes = sizes.clamp(min=1.0)[:, None]
         # A layer norm makes the same of both, unless long rows have means close to zero.
         mean = rows / sizes if self.norm is None else self.norm(rows * sizes.rsqrt())
-        return torch.tanh(self.start(mean)), mean[:, None]
+        return torch.tanh(self.start(mean)), mean
 
-    def context(self, memory, states):
-        """Return the mean, (B, 1, d), whatever the states are."""
-        return memory
+    def context(self, memory, states, rows=None):
+        """Return the means (N, d) of the sequences' rows (N,), whatever the states are."""
+        return memory if rows is None else memory[rows]
 
 
 class AttendingReader(nn.Module):
@@ -93,12 +93,12 @@ class AttendingReader(nn.Module):
         mask = mask.masked_fill(lengths == 0, 0.0)
         return torch.tanh(self.start(ends)), (states, self.keys(states), mask)
 
-    def context(self, memory, states):
-        """Return what the states (B, K, d_inner) attend to, (B, K, 2 d)."""
-        values, keys, mask = memory
-        sums = torch.tanh(self.query(states)[:, :, None] + keys[:, None])  # (B, K, T, d_inner)
-        scores = self.score(sums)[:, :, :, 0] + mask[:, None]
-        return torch.bmm(torch.softmax(scores, dim=2), values)
+    def context(self, memory, states, rows=None):
+        """Return what states (N, d_inner) attend to in their rows (N,), (N, 2 d)."""
+        values, keys, mask = memory if rows is None else (part[rows] for part in memory)
+        sums = torch.tanh(self.query(states)[:, None] + keys)  # (N, T, d_inner)
+        scores = self.score(sums)[:, :, 0] + mask
+        return torch.bmm(torch.softmax(scores, dim=1)[:, None], values)[:, 0]
 
 
 def start_recurrent(gru):

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
 from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
@@ -74,11 +75,49 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         X : ndarray or csr_array of shape (n_samples, n_features)
         Y : csr_array of shape (n_samples, n_labels), int32
         """
+        X, Y, known = self._validate_partly_known(X, y, **check_params)
+        refuse_unknown(self, known)
+        return X, Y
+
+    def _validate_partly_known(self, X, y, Y_observed=None, **check_params):
+        """Validate training data of which some entries may be unknown.
+
+        Returns
+        -------
+        X, Y
+            As of `_validate_fit`; unknown entries are 0.
+        known : bool ndarray of shape (n_samples, n_labels), or None
+            Which entries are known; None is all.
+        """
         y, names = read_target(y)
+        y, known = split_unknown(y)
         X, y = validate_data(
             self, X, y, **self._input_checks(check_params), multi_output=True, y_numeric=False
         )
-        return X, self._learn_target(y, names)
+        return X, *self._learn_partly_known(y, names, known, Y_observed)
+
+    def _learn_partly_known(self, y, names, known, Y_observed):
+        """Learn the encoding of a checked training target; return it encoded, and what is known."""
+        Y = self._learn_target(y, names)
+        known = self._target_encoding.known_entries(known, Y_observed)
+        if known is None:
+            return Y, None
+        check_consistent_length(Y, known)
+        if not known.any(axis=0).all():
+            names = self.label_names_[~known.any(axis=0)]
+            shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+            raise ValueError(
+                f"Nothing is known of {len(names)} labels: {shown}. A label needs at least one "
+                "row in which it is known; leave such columns out."
+            )
+        Y = without_unknown(Y, known)
+        if Y.nnz == np.count_nonzero(known):
+            raise ValueError(
+                "Every known entry of y is 1, so that nothing can be told from it. Where only "
+                "positive labels are known, pass 0 for the others, or for some of them; the user "
+                "guide says more under 'Partly known labels'."
+            )
+        return Y, known
 
     def _learn_target(self, y, names):
         """Learn the encoding of a checked training target, and return it encoded."""
@@ -89,14 +128,17 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 
     def _validate_holdout(self, X, y, **check_params):
         """Validate rows given besides the training rows; targets are encoded alike."""
-        return self._with_target(self._validate_input(X, **check_params), y)
+        X, Y, known = self._with_target(self._validate_input(X, **check_params), y)
+        refuse_unknown(self, known)
+        return X, Y
 
     def _with_target(self, X, y):
-        """Return checked held-out rows with their encoded targets."""
-        y = self._target_encoding.matched(y, "y_val")
+        """Return checked held-out rows with their encoded targets, and what is known of these."""
+        y, known = split_unknown(self._target_encoding.matched(y, "y_val"))
+        known = self._target_encoding.known_entries(known, what="y_val")
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)
-        return X, self._target_encoding.encode(y)
+        return X, self._target_encoding.encode(y), known
 
     def _validate_input(self, X, **check_params):
         return validate_data(self, X, reset=False, **self._input_checks(check_params))
@@ -194,11 +236,18 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 
 
 def target_score(encoding, y, predicted, metric, sample_weight):
-    """Value of a metric for predictions in the caller's form; classes have accuracy alone."""
+    """Value of a metric for predictions in the caller's form; classes have accuracy alone.
+
+    Entries of a label matrix that are unknown count neither as right nor as wrong.
+    """
     y = encoding.matched(y)
     if not encoding.is_matrix:
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-    return label_score(encoding.encode(y), encoding.encode(predicted), metric, sample_weight)
+    y, known = split_unknown(y)
+    Y, predicted = encoding.encode(y), encoding.encode(predicted)
+    if known is not None:
+        predicted = without_unknown(predicted, known)
+    return label_score(Y, predicted, metric, sample_weight)
 
 
 def label_score(Y_true, Y_pred, metric, sample_weight=None):
@@ -230,6 +279,15 @@ def label_score(Y_true, Y_pred, metric, sample_weight=None):
     return float(f1_score(Y_true, Y_pred, average=average, **weights))
 
 
+def refuse_unknown(estimator, known):
+    """Raise ValueError if some entries are unknown, for estimators that cannot learn from such."""
+    if known is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot learn from unknown labels: y contains NaN. Leave "
+            "out such rows, or use MrMPClassifier, which takes them."
+        )
+
+
 def checked_target(estimator, X, y):
     """Check the target of an estimator that hands rows and targets on to others.
 
@@ -246,18 +304,27 @@ def checked_target(estimator, X, y):
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
         The target; a data frame stays one, so that its names are not lost, with types of numpy.
+        Unknown entries are NaN, which the others may refuse.
+    Y : csr_array of shape (n_samples, n_labels)
+        The target encoded, 0 where it is unknown.
+    known : bool ndarray of shape (n_samples, n_labels), or None
+        Which entries are known; None is all.
     encoding : TargetEncoding
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     plain, names = read_target(y)
+    plain, known = split_unknown(plain)
     plain = _check_y(plain, multi_output=True, estimator=estimator)
     encoding = TargetEncoding.from_target(plain, names)
-    if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
+    known, Y = encoding.known_entries(known), encoding.encode(plain)
+    if known is not None:
+        plain = np.where(known, Y.toarray(), np.nan)
+    elif encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
     if names is not None and encoding.is_matrix:
         plain = _as_frame(y, plain)
-    return *indexable(X, plain), encoding
+    return *indexable(X, plain), Y, known, encoding
 
 
 def _as_frame(y, plain):

@@ -238,8 +238,8 @@ float, default="optimal"
     Predictions for training rows tell nothing of the classifier: with ``"neighbors"`` a row finds
     itself.
 
-    With folds or members and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
-    nothing is kept, and callbacks are copies, whose records are lost.
+    With folds or members and `n_jobs` these are trained in processes of their own: Ctrl-C stops
+    all of them, nothing is kept, and callbacks are copies, whose records are lost.
 
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in
     the folder. Parameters under *Run* (but for `device` and `random_state`) and *Decisions*,

@@ -8,9 +8,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, validate_params
 from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils._repr_html.estimator import _VisualBlock
-from sklearn.utils.metadata_routing import _raise_for_params
+from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
-from sklearn.utils.validation import _check_method_params, _check_y, _num_samples
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _check_y,
+    _num_samples,
+)
 
 __all__ = [
     "HasMethods",
@@ -20,10 +25,12 @@ __all__ = [
     "_BaseComposition",
     "_VisualBlock",
     "_check_method_params",
+    "_check_sample_weight",
     "_check_y",
     "_fit_context",
     "_num_samples",
     "_raise_for_params",
+    "_routing_enabled",
     "_safe_indexing",
     "_safe_split",
     "validate_params",

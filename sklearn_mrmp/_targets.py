@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.label_frames import column_names, in_order, plain_labels
 from sklearn_mrmp._numerics.labels import (
+    check_label_matrix,
     distinct,
     shown_values,
     values_beside_0_and_1,
@@ -80,6 +81,42 @@ class TargetEncoding:
         kind = "binary" if len(classes) == 2 else "multiclass"
         names = classes[1:] if kind == "binary" else classes
         return cls(kind, classes, _as_names(names), classes.dtype)
+
+    def known_entries(self, known, Y_observed=None, what="y"):
+        """Say which entries of a target are known, by what was found in it and by what was told.
+
+        Parameters
+        ----------
+        known : bool ndarray of shape (n_samples, n_labels), or None
+            Which entries were no NaN; None is all.
+        Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
+            1 or True for known entries; None is all.
+        what : str, default="y"
+            What the caller calls the target, for error messages.
+
+        Returns
+        -------
+        known : bool ndarray of shape (n_samples, n_labels), or None
+            None where all are known.
+        """
+        if (known is not None or Y_observed is not None) and not self.is_matrix:
+            raise ValueError(
+                f"Only entries of a label matrix can be unknown, but {what} is a {self.kind} "
+                "target that contains NaN or comes with Y_observed. Leave out rows of unknown "
+                "class."
+            )
+        if Y_observed is None:
+            return known
+        told = check_label_matrix(
+            in_order(Y_observed, self.label_names, "Y_observed"), "Y_observed"
+        )
+        told = (told.toarray() if sp.issparse(told) else told) != 0
+        if told.shape[1] != self.n_labels:
+            raise ValueError(
+                f"Y_observed must have the shape of {what}, with {self.n_labels} columns; got "
+                f"{told.shape}."
+            )
+        return told if known is None else told & known
 
     def matched(self, y, what="y"):
         """Return another target with its columns in the order of the training target's names."""

@@ -36,7 +36,7 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
-    "_base": {"_targets", "_host", "_model_files"},
+    "_base": {"_targets", "_numerics", "_host", "_model_files"},
     "_deciding": {"_base", "_decisions"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
@@ -66,10 +66,11 @@ ROOMS = {
         "_targets",
         "_decisions",
         "_graph",
+        "_numerics",
         "_host",
         "_model_files",
     },
-    "_voting": {"_base", "_targets", "_decisions", "_model_files"},
+    "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.

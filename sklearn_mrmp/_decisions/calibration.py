@@ -54,13 +54,15 @@ class Calibration:
     from_logits: bool = False
 
     @classmethod
-    def fit(cls, Y, S, from_logits=False):
+    def fit(cls, Y, S, from_logits=False, known=None):
         """Fit on scores (n_samples, n_labels) of rows that were not fitted on, and their labels.
 
-        At least one label is true.
+        At least one label is true. `known` says which are known; None is all.
         """
         rows = evenly_spaced(len(S), max(1, _MOST_ENTRIES // max(S.shape[1], 1)))
         S, y = S[rows], Y[rows].ravel()
+        if known is not None:
+            S, y = S[known[rows]], y[known[rows].ravel()]
         start, centre, scale = np.array([1.0, 0.0]), 0.0, 1.0
         if from_logits:
             centre, scale = _middle_and_spread(to_logits(S, from_logits))

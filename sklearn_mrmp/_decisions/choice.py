@@ -145,6 +145,9 @@ def _best_rule(candidates, metric, rows):
     A later candidate has to win by a standard error of the mean difference of two rules.
     """
     best = best_decided = None
+    if not rows.has_label_sets:
+        candidates = [rule for rule in candidates if not rule.needs_label_sets]
+        candidates = candidates or [GlobalThresholdRule]
     margin = 0.25 / np.sqrt(len(rows.Y))
     for candidate in candidates:
         rule = _make_rule(candidate, metric, rows.from_logits)

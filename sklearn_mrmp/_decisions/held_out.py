@@ -28,6 +28,8 @@ class HeldOutScores:
         The scores.
     from_logits : bool
         Whether scores are logits or margins instead of probabilities.
+    known : uint8 ndarray of the shape of `packed`, or None
+        Which labels are known, eight in a byte; None is all. Scores of the others are the lowest.
 
     Examples
     --------
@@ -43,29 +45,36 @@ class HeldOutScores:
     packed: np.ndarray
     P: np.ndarray
     from_logits: bool = False
+    known: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows, max_entries=MAX_ENTRIES):
         """Keep `ValidationRows`: all, or as many as have `max_entries`, evenly spaced."""
         n_samples, n_labels = rows.P.shape
-        P, Y = rows.P, rows.Y
+        P, Y, known = rows.cut_scores, rows.Y, rows.known
         if n_samples * n_labels > max_entries:
             kept = evenly_spaced(n_samples, max(1, max_entries // n_labels))
-            P, Y = P[kept], Y[kept]
-        return cls(np.packbits(Y, axis=1), P, rows.from_logits)
+            P, Y, known = P[kept], Y[kept], None if known is None else known[kept]
+        known = None if known is None else np.packbits(known, axis=1)
+        return cls(np.packbits(Y, axis=1), P, rows.from_logits, known)
 
     def rows(self):
         """Return the rows as `ValidationRows`, with labels as they were."""
-        Y = np.unpackbits(self.packed, axis=1, count=self.P.shape[1]).view(bool)
-        return ValidationRows(Y, self.P, from_logits=self.from_logits)
+        known = None if self.known is None else self._unpacked(self.known)
+        Y = self._unpacked(self.packed)
+        return ValidationRows(Y, self.P, from_logits=self.from_logits, known=known)
+
+    def _unpacked(self, packed):
+        return np.unpackbits(packed, axis=1, count=self.P.shape[1]).view(bool)
 
 
 def _complete(kept):
     """Check, in a model file, that labels and scores belong together."""
     require(is_matrix(kept.P) and kept.P.dtype.kind == "f", "scores of held-out rows")
     width = -(-kept.P.shape[1] // 8)
-    right = is_matrix(kept.packed, len(kept.P), width) and kept.packed.dtype == np.uint8
-    require(right and isinstance(kept.packed, np.ndarray), "labels of held-out rows")
+    for bits in (kept.packed, kept.packed if kept.known is None else kept.known):
+        right = is_matrix(bits, len(kept.P), width) and bits.dtype == np.uint8
+        require(right and isinstance(bits, np.ndarray), "labels of held-out rows")
     require(isinstance(kept.P, np.ndarray) and len(kept.P) > 0, "scores of held-out rows")
     require(bool(np.isfinite(kept.P).all()), "finite scores of held-out rows")
     require(isinstance(kept.from_logits, bool), "the kind of scores")

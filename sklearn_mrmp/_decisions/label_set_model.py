@@ -204,14 +204,21 @@ class CollectedLabelSets:
     max_sets: int
 
     @classmethod
-    def of(cls, Y, Y_train=None, max_sets=MAX_SETS):
-        """Collect the sets of bool matrices: of validation rows, and of the others if there are."""
+    def of(cls, Y, Y_train=None, max_sets=MAX_SETS, known=None):
+        """Collect the sets of bool matrices: of validation rows, and of the others if there are.
+
+        `known` says which entries of `Y` are known, None being all: a row with unknown entries has
+        no set. Without any row that has one the answer is None.
+        """
         alone = Y_train is None or len(Y_train) == 0
-        known = LabelSetModel.from_labels(Y if alone else Y_train, max_sets)
-        everything = known
+        complete = np.ones(len(Y), dtype=bool) if known is None else known.all(axis=1)
+        if alone and not complete.any() and known is not None:
+            return None
+        seen = LabelSetModel.from_labels(Y[complete] if alone else Y_train, max_sets)
+        everything = seen
         if not alone:
-            everything = LabelSetModel.from_labels(np.vstack([Y_train, Y]), max_sets)
-        return cls(known, known.index(Y), everything, alone, max_sets)
+            everything = LabelSetModel.from_labels(np.vstack([Y_train, Y[complete]]), max_sets)
+        return cls(seen, np.where(complete, seen.index(Y), -1), everything, alone, max_sets)
 
     def rows_to_fit_on(self):
         """Row numbers of known sets, known from others where rows are left out; some of many."""

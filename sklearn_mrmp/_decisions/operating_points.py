@@ -68,6 +68,7 @@ class OperatingPoints:
         metrics=METRICS,
         from_logits=False,
         collected=None,
+        known=None,
         keep_rows=False,
     ):
         """Fit the rules of decisions and metrics; the arrays are validated here, once.
@@ -91,6 +92,8 @@ class OperatingPoints:
             Whether `P` are logits or margins instead of probabilities.
         collected : CollectedLabelSets, default=None
             The label sets of `Y` and `Y_others`, where somebody has collected them before.
+        known : bool ndarray of shape (n_samples, n_labels), default=None
+            Which entries of `Y` are known, the others being 0; None is all.
         keep_rows : bool, default=False
             Whether labels and scores are kept, to tune decision objects on.
 
@@ -103,7 +106,13 @@ class OperatingPoints:
             if isinstance(decision, str):
                 check_decision(decision)
         rows = ValidationRows.check(
-            Y, P, Y_others, from_logits=from_logits, similar=similar, collected=collected
+            Y,
+            P,
+            Y_others,
+            from_logits=from_logits,
+            similar=similar,
+            collected=collected,
+            known=known,
         )
         rules = {_name(decision): _fit(decision, rows, metrics) for decision in decisions}
         return cls(rules, HeldOutScores.of(rows) if keep_rows else None)
@@ -224,18 +233,13 @@ def _fit(decision, rows, metrics):
     if isinstance(decision, str):
         return best_rules(rows, decision, metrics)
     # By `fit`: users' rules have nothing else, and ours know best what kind of scores they take.
-    rule = deepcopy(decision).fit(rows.Y, rows.P, rows.Y_train)
+    rule = deepcopy(decision).fit(rows.Y, rows.cut_scores, rows.Y_train)
     return dict.fromkeys(metrics, rule)
 
 
 def rows_to_tune_on(n_samples, n_labels):
     """Row numbers: rules need dense rows, so with very many labels not all of them."""
     return evenly_spaced(n_samples, max(1, DENSE_ENTRIES // n_labels))
-
-
-def dense_part(Y):
-    """Labels of a csr_array, or of as many of its rows as rules can bear, as a bool ndarray."""
-    return None if Y is None else Y[rows_to_tune_on(*Y.shape)].toarray() > 0
 
 
 def _complete(points):

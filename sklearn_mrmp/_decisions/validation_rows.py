@@ -42,6 +42,8 @@ class ValidationRows:
         Training rows similar to these, for rules that look at rows.
     collected : CollectedLabelSets or None
         The label sets of `Y` and `Y_train`, where somebody has collected them before.
+    known : bool ndarray of shape (n_valid, n_labels), or None
+        Which entries of `Y` are known, the others being False; None is all.
 
     Examples
     --------
@@ -59,12 +61,21 @@ class ValidationRows:
     from_logits: bool = False
     similar: SimilarRows | None = None
     collected: CollectedLabelSets | None = None
+    known: np.ndarray | None = None
     _cuts: dict = field(default_factory=dict, init=False, repr=False)
     _fits: dict = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def check(
-        cls, Y_valid, P_valid, Y_train=None, *, from_logits=False, similar=None, collected=None
+        cls,
+        Y_valid,
+        P_valid,
+        Y_train=None,
+        *,
+        from_logits=False,
+        similar=None,
+        collected=None,
+        known=None,
     ):
         """Validate what a caller passed.
 
@@ -76,7 +87,7 @@ class ValidationRows:
             Scores.
         Y_train : {array-like, sparse matrix} of shape (n_train, n_labels), default=None
             0/1 labels of the other training rows.
-        from_logits, similar, collected
+        from_logits, similar, collected, known
             See the attributes; they are taken as they are.
 
         Returns
@@ -91,7 +102,7 @@ class ValidationRows:
                     f"Y_train has {Y_train.shape[1]} labels and the validation rows have "
                     f"{Y.shape[1]}; pass the same labels in the same order."
                 )
-        return cls(Y, P, Y_train, from_logits, similar, collected)
+        return cls(Y, P, Y_train, from_logits, similar, collected, known)
 
     @cached_property
     def logits(self):
@@ -101,12 +112,47 @@ class ValidationRows:
     @cached_property
     def calibration(self):
         """The scores' `Calibration`; None where no label is true, so there is none to learn."""
-        return Calibration.fit(self.Y, self.P, self.from_logits) if self.Y.any() else None
+        if not self.Y.any():
+            return None
+        return Calibration.fit(self.Y, self.P, self.from_logits, self.known)
+
+    @cached_property
+    def cut_scores(self):
+        """Scores for those who look for cuts: below all others where an entry is unknown.
+
+        Such an entry is False in `Y`, so that no metric changes unless it is predicted.
+        """
+        return self.lowest_if_unknown(self.P)
+
+    def lowest_if_unknown(self, S):
+        """Return scores `S` of all entries, those of unknown ones below all others."""
+        if self.known is None:
+            return S
+        return np.where(self.known, S, np.nextafter(S.min(), S.dtype.type(-np.inf)))
+
+    def counted(self, decided):
+        """Return decisions about all entries, nothing being predicted of unknown ones."""
+        return decided if self.known is None else decided & self.known
+
+    def every(self, step):
+        """Return every so many rows, for rules that need no label sets."""
+        known = None if self.known is None else self.known[::step]
+        Y, P = self.Y[::step], self.P[::step]
+        return ValidationRows(Y, P, from_logits=self.from_logits, known=known)
+
+    @cached_property
+    def has_label_sets(self):
+        """Whether the label set of any row is known."""
+        if self.known is None or self.collected is not None:
+            return True
+        return bool(self.known.all(axis=1).any()) or (
+            self.Y_train is not None and len(self.Y_train) > 0
+        )
 
     def global_cut(self, metric):
         """Return the best single cut of the scores for a metric."""
         if metric not in self._cuts:
-            self._cuts.update(best_global_cuts(self.Y, self.P, (metric,))[0])
+            self._cuts.update(best_global_cuts(self.Y, self.cut_scores, (metric,))[0])
         return self._cuts[metric]
 
     def label_set_fit(self, max_sets=MAX_SETS):
@@ -114,6 +160,6 @@ class ValidationRows:
         if max_sets not in self._fits:
             collected = self.collected
             if collected is None or collected.max_sets != max_sets:
-                collected = CollectedLabelSets.of(self.Y, self.Y_train, max_sets)
+                collected = CollectedLabelSets.of(self.Y, self.Y_train, max_sets, self.known)
             self._fits[max_sets] = fit_label_sets(collected, self.logits)
         return self._fits[max_sets]

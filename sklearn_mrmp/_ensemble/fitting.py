@@ -23,6 +23,7 @@ from sklearn_mrmp._ensemble.refitting import refitted
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import SILENT, Report
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters.choice import NETWORK, make_voters
@@ -80,6 +81,8 @@ class FittedEnsemble:
         Held-out rows that `P` is for, as their splits number them.
     Y : csr_array of shape (n_rows, n_labels)
         Their 0/1 labels.
+    weights : EntryWeights or None
+        What the entries of these count.
     P : ndarray of shape (n_rows, n_labels), float32
         Their probabilities by voters that were not fitted on them.
     similar : SimilarRows or None
@@ -95,6 +98,7 @@ class FittedEnsemble:
     ensemble: Ensemble
     numbers: np.ndarray
     Y: sp.csr_array
+    weights: EntryWeights | None
     P: np.ndarray
     similar: SimilarRows | None
     interrupted: bool = False
@@ -109,6 +113,7 @@ class _Fold:
     ensemble: Ensemble
     numbers: np.ndarray | None = None
     Y: sp.csr_array | None = None
+    weights: EntryWeights | None = None
     evidence: list = field(default_factory=list)
     similar: SimilarRows | None = None
     interrupted: bool = False
@@ -187,6 +192,7 @@ def _put_together(plan, folds):
         ensemble,
         np.concatenate([fold.numbers for fold in folds]),
         sp.csr_array(sp.vstack([fold.Y for fold in folds])),
+        EntryWeights.concatenated([fold.weights for fold in folds]),
         inside(np.concatenate([ensemble.combined(votes) for votes, _ in evidence])),
         _joined_similar(folds),
         gain=_network_gain(ensemble, evidence),
@@ -214,8 +220,9 @@ def _choose(plan, split):
     voters = make_voters(plan.voters, split.rows, split.Y.shape[1])
     for name, voter in voters.items():
         with plan.report.stage(f"{name} voter: fitted"):
-            voters[name] = voter.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
-    ensemble = Ensemble(split.rows.encoder, voters, frequency_intercepts(split.Y))
+            voters[name] = voter.fit(*split.train)
+    frequency = frequency_intercepts(split.Y, split.weights)
+    ensemble = Ensemble(split.rows.encoder, voters, frequency)
     wanted = needs_shortlist(plan.label_shortlist, split.Y.shape[1])
     if plan.network is None or "linear" not in voters or not wanted:
         return ensemble
@@ -238,9 +245,14 @@ def _candidate_weights(ensemble, split):
     Y = split.Y_valid
     chosen = evenly_spaced(Y.shape[0], max(1, _CANDIDATE_ENTRIES // Y.shape[1]))
     rows = split.rows_valid if len(chosen) == Y.shape[0] else split.rows_valid.take(chosen)
-    votes = ensemble.votes(rows)
+    weights = None if split.weights_valid is None else split.weights_valid.take(chosen)
     # A single voter that names candidates is weighed against the frequency.
-    return vote_weights([(replace(votes, frequency=ensemble.frequency), Y[chosen].toarray())])
+    return vote_weights(
+        [
+            (replace(votes, frequency=ensemble.frequency), truth)
+            for votes, truth in ensemble.evidence(rows, Y[chosen], weights)
+        ]
+    )
 
 
 def _fit_folds(plan, chosen, splits, n_done):
@@ -264,27 +276,29 @@ def _fit_fold(plan, chosen, split, number, n_splits):
     """Fit the voters of a split and predict its held-out rows."""
     fold, report = chosen, plan.report.one_of("fold", number, n_splits)
     if n_splits > 1:
-        voters = refitted(chosen.voters, split.rows, split.Y, report)
-        fold = replace(chosen, voters=voters, frequency=frequency_intercepts(split.Y))
+        voters = refitted(chosen.voters, split.rows, split.Y, report, weights=split.weights)
+        frequency = frequency_intercepts(split.Y, split.weights)
+        fold = replace(chosen, voters=voters, frequency=frequency)
     interrupted = False
     if plan.network is not None:
         trainer = plan.network.for_split(number, n_splits, fold)
-        network = trainer.fit(split.rows, split.Y, split.rows_valid, split.Y_valid)
+        network = trainer.fit(*split.train)
         interrupted = network.interrupted
         if not network.has_learned:
             return _Fold(fold, interrupted=True)
         fold = replace(fold, voters=_in_order(plan, fold.voters | {NETWORK: network.finished()}))
-    rows, Y = split.rows_valid, split.Y_valid
+    rows, Y, weights = split.rows_valid, split.Y_valid, split.weights_valid
     kept = evenly_spaced(len(rows), max(1, plan.most_entries // Y.shape[1] // n_splits))
     if len(kept) < len(rows):
         rows, Y = rows.take(kept), Y[kept]
+        weights = None if weights is None else weights.take(kept)
 
     def vote():
         with report.stage(f"votes for {len(rows)} held-out rows: counted"):
-            return fold.evidence(rows, Y), fold.similar_rows(rows)
+            return fold.evidence(rows, Y, weights), fold.similar_rows(rows)
 
     (evidence, similar), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
-    return _Fold(fold, split.numbers[kept], Y, evidence, similar, interrupted or stopped)
+    return _Fold(fold, split.numbers[kept], Y, weights, evidence, similar, interrupted or stopped)
 
 
 def _in_order(plan, voters):

@@ -67,7 +67,7 @@ def vote_gain(evidence, name):
 
 def _left_out(votes, name):
     logits = {other: Z for other, Z in votes.logits.items() if other != name}
-    return Votes(logits, votes.frequency)
+    return Votes(logits, votes.frequency, counts=votes.counts)
 
 
 def _row_losses(evidence):
@@ -78,7 +78,9 @@ def _row_losses(evidence):
         weights = vote_weights(tuned_on)
         for votes, truth in judged:
             Z = weighted(votes, weights).astype(np.float64)
-            found.append((np.logaddexp(0, Z) - truth * Z).sum(axis=1))
+            losses = np.logaddexp(0, Z) - truth * Z
+            losses = losses if votes.counts is None else losses * votes.counts
+            found.append(losses.sum(axis=1))
     return np.concatenate(found)
 
 
@@ -89,7 +91,9 @@ def _part(block, half):
     frequency = votes.frequency
     if frequency is not None and frequency.ndim == 2:
         frequency = frequency[rows]
-    return Votes({name: Z[rows] for name, Z in votes.logits.items()}, frequency), truth[rows]
+    counts = None if votes.counts is None else votes.counts[rows]
+    logits = {name: Z[rows] for name, Z in votes.logits.items()}
+    return Votes(logits, frequency, counts=counts), truth[rows]
 
 
 def _complete(gain):

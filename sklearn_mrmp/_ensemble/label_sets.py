@@ -51,7 +51,7 @@ class LabelSetVote:
     share: float
 
     @classmethod
-    def fit(cls, Y, P, Y_others=None, *, forget_held_out=False, collected=None):
+    def fit(cls, Y, P, Y_others=None, *, forget_held_out=False, collected=None, known=None):
         """Fit on held-out rows.
 
         Parameters
@@ -68,6 +68,8 @@ class LabelSetVote:
             somebody will tune decisions on.
         collected : CollectedLabelSets, default=None
             The label sets of `Y` and `Y_others`, where somebody has collected them before.
+        known : bool ndarray of shape (n_samples, n_labels), default=None
+            Which entries of `Y` are known, the others being False; None is all.
 
         Returns
         -------
@@ -79,10 +81,11 @@ class LabelSetVote:
         if Y.shape[1] > _MOST_LABELS:
             return None, P
         Z = to_logits(P)
-        collected = CollectedLabelSets.of(Y, Y_others) if collected is None else collected
+        if collected is None:
+            collected = CollectedLabelSets.of(Y, Y_others, known=known)
         fit = fit_label_sets(collected, Z)
         marginals = fit.judge.marginals(Z, fit.own)
-        losses = {share: _log_loss(Y, _mean(P, marginals, share)) for share in _SHARES}
+        losses = {share: _log_loss(Y, _mean(P, marginals, share), known) for share in _SHARES}
         share = min(losses, key=losses.get)
         if losses[share] > losses[0.0] - _CLEAR_GAIN:
             return None, P
@@ -98,8 +101,9 @@ def _mean(P, marginals, share):
     return np.float32(1 - share) * P + np.float32(share) * marginals
 
 
-def _log_loss(Y, P):
+def _log_loss(Y, P, known):
     given = np.where(Y, P, 1 - P)
+    given = given if known is None else given[known]
     return -np.log(np.maximum(given, 1e-12)).sum(dtype=np.float64)
 
 

@@ -5,7 +5,7 @@ contracts, of training or of decisions.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,14 +100,19 @@ class Ensemble:
             return Z
         return Z + (self.shifts if candidates is None else self.shifts[candidates])
 
-    def evidence(self, rows, Y):
-        """Votes for blocks of held-out rows, each with the 0/1 truth about the candidates."""
+    def evidence(self, rows, Y, weights=None):
+        """Votes for blocks of held-out rows, each with the 0/1 truth about the candidates.
+
+        `weights` are those of the entries, an `EntryWeights` or None.
+        """
         found = []
         for block in row_blocks(*Y.shape):
             is_all = block.stop - block.start == len(rows)
             votes, truth = self.votes(rows if is_all else rows.take(block)), Y[block].toarray()
-            if votes.candidates is not None:
-                truth = np.take_along_axis(truth, votes.candidates, axis=1)
+            counts = None if weights is None else weights.take(block).entries()
+            if counts is not None:
+                votes = replace(votes, counts=_at_candidates(counts, truth.shape, votes))
+            truth = _at_candidates(truth, truth.shape, votes)
             found.append((votes, truth))
         return found
 
@@ -128,6 +133,14 @@ class Ensemble:
         """Most probable label sets where they are found, bool (n_samples, n_labels)."""
         (voter,) = self.voters.values()
         return voter.most_probable_sets(rows)
+
+
+def _at_candidates(values, shape, votes):
+    """Values of all entries, or of the candidates where there are such."""
+    values = np.broadcast_to(values, shape)
+    if votes.candidates is None:
+        return values
+    return np.take_along_axis(values, votes.candidates, axis=1)
 
 
 def inside(P):

@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from sklearn.model_selection import KFold, check_cv
 
 from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to train on and rows held out, with their 0/1 labels.
+    """Rows to train on and rows held out, with their 0/1 labels and what these count.
 
     `numbers` are the held-out rows' numbers among all rows, or their own where they were given.
     """
@@ -26,9 +27,17 @@ class Split:
     rows_valid: EncodedRows
     Y_valid: sp.csr_array
     numbers: np.ndarray
+    weights: EntryWeights | None = None
+    weights_valid: EntryWeights | None = None
+
+    @property
+    def train(self):
+        """Rows to train on and rows held out, as ``fit`` of a voter takes them."""
+        held_out = self.rows_valid, self.Y_valid
+        return self.rows, self.Y, *held_out, self.weights, self.weights_valid
 
 
-def make_splits(rows, Y, given, cv, random_state, is_vector=False):
+def make_splits(rows, Y, given, cv, random_state, is_vector=False, weights=None):
     """Rows to train on and rows held out, with the encoder fitted on the former.
 
     Several folds share one encoder, which is fitted on all rows.
@@ -39,24 +48,40 @@ def make_splits(rows, Y, given, cv, random_state, is_vector=False):
         All rows, whose encoder is not fitted.
     Y : csr_array
         Their 0/1 labels.
-    given : (X, csr_array) or None
+    given : (X, csr_array, EntryWeights or None), or None
         Held-out rows that the caller gave; none of `rows` is held out then.
     cv, random_state, is_vector
         As for `split_rows`.
+    weights : EntryWeights, default=None
+        What the entries of `Y` count.
 
     Returns
     -------
     splits : list of Split
     """
     if given is not None:
-        valid = EncodedRows.of(rows.encoder, given[0])
-        return [Split(rows.fit_encoder(), Y, valid, given[1], np.arange(len(valid)))]
+        X_valid, Y_valid, weights_valid = given
+        valid = EncodedRows.of(rows.encoder, X_valid)
+        numbers = np.arange(len(valid))
+        return [Split(rows.fit_encoder(), Y, valid, Y_valid, numbers, weights, weights_valid)]
     parts = split_rows(rows.X, Y, cv, random_state, is_vector)
     if len(parts) > 1:
         rows.fit_encoder()
         _ = rows.tokens  # once, for all folds
+
+    def weights_of(part):
+        return None if weights is None else weights.take(part)
+
     splits = [
-        Split(rows.take(train), Y[train], rows.take(held_out), Y[held_out], held_out)
+        Split(
+            rows.take(train),
+            Y[train],
+            rows.take(held_out),
+            Y[held_out],
+            held_out,
+            weights_of(train),
+            weights_of(held_out),
+        )
         for train, held_out in parts
     ]
     if len(parts) == 1:

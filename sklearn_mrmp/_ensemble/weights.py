@@ -40,12 +40,16 @@ class Votes:
         Labels that some voters have decoded; None is all.
     decoded : frozenset of str, default=frozenset()
         Who has decoded candidates only.
+    counts : ndarray of shape (n_samples, n_labels) or (n_samples, k), default=None
+        How much each entry, of candidates if there are such, counts as evidence: 0 where the truth
+        is not known. None is 1.
     """
 
     logits: Mapping
     frequency: np.ndarray | None = None
     candidates: np.ndarray | None = None
     decoded: frozenset = frozenset()
+    counts: np.ndarray | None = None
 
     def parts(self):
         """Logits by name, the frequency last."""
@@ -67,7 +71,7 @@ class Votes:
             for name, Z in self.logits.items()
         }
         frequency = None if self.frequency is None else self.frequency[self.candidates]
-        return Votes(logits, frequency)
+        return Votes(logits, frequency, counts=self.counts)
 
 
 def weighted(votes, weights):
@@ -103,7 +107,7 @@ def vote_weights(evidence):
     weights : dict of str to float
         By name of the voter, and of the frequency.
     """
-    logits, truth = _flattened(evidence)
+    logits, truth, counts = _flattened(evidence)
     names, parts = list(logits), list(logits.values())
     n_voters = sum(name != FREQUENCY for name in names)
     start = np.array([0.0 if name == FREQUENCY else 1 / n_voters for name in names])
@@ -111,8 +115,8 @@ def vote_weights(evidence):
 
     def loss(w):
         z = sum(weight * part for weight, part in zip(w, parts, strict=True))
-        error, pull = expit(z) - truth, w - start
-        value = np.logaddexp(0, z).sum() - z @ truth
+        error, pull = _counted(expit(z) - truth, counts), w - start
+        value = _counted(np.logaddexp(0, z), counts).sum() - _counted(z, counts) @ truth
         gradient = np.array([error @ part for part in parts]) + _PRIOR_ENTRIES * pull
         return value + _PRIOR_ENTRIES / 2 * (pull @ pull), gradient
 
@@ -121,15 +125,23 @@ def vote_weights(evidence):
 
 
 def _flattened(evidence):
-    """Logits of each voter for all entries, float64, by name; and the truth."""
+    """Logits of each voter for all entries, float64, by name; the truth, and what entries count."""
     step = -(-sum(truth.size for _, truth in evidence) // _MOST_ENTRIES)
-    kept, truths = {}, []
+    kept, truths, counts = {}, [], []
     for votes, truth in evidence:
         truths.append(truth.ravel()[::step])
+        if votes.counts is not None:
+            counts.append(votes.counts.ravel()[::step])
         for name, Z in votes.parts().items():
             kept.setdefault(name, []).append(np.broadcast_to(Z, truth.shape).ravel()[::step])
     logits = {name: np.concatenate(parts).astype(np.float64) for name, parts in kept.items()}
-    return logits, np.concatenate(truths).astype(np.float64)
+    counts = np.concatenate(counts).astype(np.float64) if counts else None
+    return logits, np.concatenate(truths).astype(np.float64), counts
+
+
+def _counted(values, counts):
+    """Values of entries times what these count; None is 1."""
+    return values if counts is None else values * counts
 
 
 def label_shifts(evidence, weights, n_labels):
@@ -163,14 +175,15 @@ def label_shifts(evidence, weights, n_labels):
     >>> bool(abs(shifts[1]) < 0.01)    # half of them the second
     True
     """
-    blocks = [(weighted(v.shortlisted(), weights), truth, v.candidates) for v, truth in evidence]
+    blocks = [(weighted(v.shortlisted(), weights), truth, v) for v, truth in evidence]
     shifts = np.zeros(n_labels)
     for _ in range(_MOST_STEPS):
         slope, information = _PRIOR_INFORMATION * shifts, np.full(n_labels, _PRIOR_INFORMATION)
-        for Z, truth, labels in blocks:
+        for Z, truth, votes in blocks:
+            labels, counts = votes.candidates, votes.counts
             P = expit(Z + (shifts if labels is None else shifts[labels]))
-            slope += _sum_by_label(P - truth, labels, n_labels)
-            information += _sum_by_label(P * (1 - P), labels, n_labels)
+            slope += _sum_by_label(_counted(P - truth, counts), labels, n_labels)
+            information += _sum_by_label(_counted(P * (1 - P), counts), labels, n_labels)
         step = np.clip(slope / information, -_LONGEST_STEP, _LONGEST_STEP)
         shifts -= step
         if np.abs(step).max() < _SHORTEST_STEP:

@@ -180,10 +180,10 @@ def check_label_names(label_names, n_labels):
 
 
 def check_counts(counts, n_labels, n_samples):
-    """Label counts as a read-only int64 copy, or None."""
+    """Label counts as a read-only copy of int64, or of float64 for weighted rows; or None."""
     if counts is None:
         return None
-    counts = np.array(counts, dtype=np.int64)
+    counts = _whole(np.array(counts))
     most = np.inf if n_samples is None else n_samples
     if counts.shape != (n_labels,) or counts.min(initial=0) < 0 or counts.max(initial=0) > most:
         raise ValueError(
@@ -209,8 +209,14 @@ def check_co_occurrence(co_occurrence, relations, counts, n_samples):
             and np.array_equal(together.indices, edges.indices)
         ):
             raise ValueError(f"co_occurrence of {name!r} must store the edges of that relation.")
-        checked[name] = with_data(edges, together.data.astype(np.int64))
+        checked[name] = with_data(edges, _whole(together.data))
     return checked
+
+
+def _whole(counts):
+    """Return counts as int64, unless they are sums of weights that are no whole numbers."""
+    whole = counts.astype(np.int64)
+    return whole if (whole == counts).all() else counts.astype(np.float64)
 
 
 def equal_arrays(a, b):
@@ -234,9 +240,10 @@ def canonical_labels(Y):
     return Y
 
 
-def symmetric(i, j, values, n_labels):
-    """CSR array with `values` at [i, j] and [j, i], explicit zeros kept."""
+def symmetric(i, j, values, n_labels, back=None):
+    """CSR array with `values` at [i, j] and [j, i], or others `back`; explicit zeros kept."""
     coords = (np.concatenate([i, j]), np.concatenate([j, i]))
-    matrix = sp.csr_array((np.concatenate([values, values]), coords), shape=(n_labels, n_labels))
+    both = np.concatenate([values, values if back is None else back])
+    matrix = sp.csr_array((both, coords), shape=(n_labels, n_labels))
     matrix.sum_duplicates()
     return matrix

@@ -8,7 +8,8 @@ together in n11 of n rows has the statistic
 Pairs that occur together come from the sparse product YᵀY. For pairs that never do, n11 = 0 and
 the statistic is n · odds_i · odds_j with odds = c / (n − c): it grows with both counts, so among
 labels sorted by count the significant partners of a label are a prefix, found by bisection.
-Knows numpy and scipy only; Y is a canonical CSR array of ones.
+Rows may have weights, whose sums then take the place of counts. Knows numpy and scipy only; Y is a
+canonical CSR array of ones.
 """
 
 from dataclasses import dataclass
@@ -34,8 +35,8 @@ class LabelPairs:
     ----------
     first, second : ndarray of int32 of shape (n_pairs,)
         The two labels of each pair.
-    co_occurrence : ndarray of int64 of shape (n_pairs,)
-        Number of rows that carry both labels.
+    co_occurrence : ndarray of int64, or of float64, of shape (n_pairs,)
+        Number of rows that carry both labels, or their weight.
     """
 
     first: np.ndarray
@@ -44,8 +45,21 @@ class LabelPairs:
 
 
 def excess_co_occurrence(n11, c_i, c_j, n):
-    """``n · n11 − c_i · c_j`` in exact integers: its sign is the direction of the dependence."""
-    return n * np.asarray(n11, dtype=np.int64) - np.multiply(c_i, c_j, dtype=np.int64)
+    """``n · n11 − c_i · c_j``, of counts in exact integers: its sign is that of the dependence."""
+    return n * _numbers(n11) - _numbers(c_i) * _numbers(c_j)
+
+
+def _numbers(counts):
+    """Return counts as int64, weights of rows as float64."""
+    counts = np.asarray(counts)
+    return counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64, copy=False)
+
+
+def whole(weights):
+    """Weights as int64 where all of them are whole numbers, else as float64."""
+    weights = np.asarray(weights, dtype=np.float64)
+    rounded = np.rint(weights)
+    return rounded.astype(np.int64) if (rounded == weights).all() else weights
 
 
 def chi2_statistic(n11, c_i, c_j, n):
@@ -53,11 +67,11 @@ def chi2_statistic(n11, c_i, c_j, n):
 
     Parameters
     ----------
-    n11 : array-like of int
-        Number of rows that carry both labels.
-    c_i, c_j : array-like of int
+    n11 : array-like of int or float
+        Number of rows that carry both labels, or their weight.
+    c_i, c_j : array-like of int or float
         Number of rows that carry each label, strictly between 0 and `n`.
-    n : int
+    n : int, float or array-like of these
         Number of rows.
 
     Returns
@@ -72,7 +86,7 @@ def chi2_statistic(n11, c_i, c_j, n):
     >>> statistic.round(3), chi2_p_value(statistic).round(6)
     (array([39.683]), array([0.]))
     """
-    c_i, c_j = np.asarray(c_i, dtype=np.int64), np.asarray(c_j, dtype=np.int64)
+    c_i, c_j = _numbers(c_i), _numbers(c_j)
     excess = excess_co_occurrence(n11, c_i, c_j, n) / n
     spread_i, spread_j = c_i * ((n - c_i) / n), c_j * ((n - c_j) / n)
     return excess * excess * (n / (spread_i * spread_j))
@@ -83,7 +97,7 @@ def chi2_p_value(statistic):
     return chdtrc(1, statistic)
 
 
-def significant_pairs(Y, *, alpha, correction=None, min_count=0):
+def significant_pairs(Y, *, alpha, correction=None, min_count=0, weights=None):
     """All pairs of labels whose independence is rejected at level `alpha`.
 
     Parameters
@@ -96,6 +110,8 @@ def significant_pairs(Y, *, alpha, correction=None, min_count=0):
         Correction for the number of tested pairs.
     min_count : int
         Labels with fewer rows are not tested; nor are labels carried by no row or by every row.
+    weights : ndarray of shape (n_samples,), default=None
+        Weights of the rows, above 0; None is 1.
 
     Returns
     -------
@@ -107,28 +123,37 @@ def significant_pairs(Y, *, alpha, correction=None, min_count=0):
     A corrected p-value is never below the plain one. Both corrections are therefore exact
     filters of the pairs that pass the plain test, given the number of tested pairs.
     """
-    n_samples = Y.shape[0]
-    counts = label_counts(Y)
-    tested = np.flatnonzero((counts >= max(min_count, 1)) & (counts < n_samples))
+    n_samples, counts = n_rows(Y, weights), label_counts(Y, weights)
+    n_carriers = label_counts(Y)
+    varies = (n_carriers > 0) & (n_carriers < Y.shape[0])
+    tested = np.flatnonzero(varies & (counts >= min_count))
     order = tested[np.argsort(-counts[tested], kind="stable")]
     sorted_Y = Y[:, order]
     found = [np.empty((3, 0), dtype=np.int64)]
-    found += _plain_test_blocks(sorted_Y, counts[order], alpha)
+    found += _plain_test_blocks(sorted_Y, counts[order], n_samples, alpha, weights)
     first, second, n11 = np.concatenate(found, axis=1)
+    first, second = (part.astype(np.int64, copy=False) for part in (first, second))
     if correction is not None:
         c, n_tested = counts[order], len(order) * (len(order) - 1) // 2
         p = chi2_p_value(chi2_statistic(n11, c[first], c[second], n_samples))
-        keep = _corrected(p, n_tested, correction) <= alpha
+        keep = corrected(p, n_tested, correction) <= alpha
         first, second, n11 = first[keep], second[keep], n11[keep]
     return LabelPairs(order[first].astype(np.int32), order[second].astype(np.int32), n11)
 
 
-def label_counts(Y):
-    """Return the number of rows that carry each label, for a canonical CSR 0/1 matrix."""
-    return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+def label_counts(Y, weights=None):
+    """Return the number of rows that carry each label, or their weight, for a CSR 0/1 matrix."""
+    if weights is None:
+        return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+    return whole(Y.T @ weights)
 
 
-def _corrected(p, n_tested, correction):
+def n_rows(Y, weights=None):
+    """Return the number of rows, or their weight, as a plain number."""
+    return Y.shape[0] if weights is None else whole(weights.sum()).item()
+
+
+def corrected(p, n_tested, correction):
     """Corrected p-values of the `p` that pass the plain test, out of `n_tested` p-values.
 
     Benjamini-Hochberg: adjusted p_(k) = min over j >= k of p_(j) n_tested / j. All p-values not
@@ -139,39 +164,44 @@ def _corrected(p, n_tested, correction):
     return false_discovery_control(p, method="bh") * (n_tested / len(p))
 
 
-def _plain_test_blocks(Y, counts, alpha):
+def _plain_test_blocks(Y, counts, n_samples, alpha, weights):
     """Yield (3, n) arrays first < second, n11 of dependent pairs; columns by falling count."""
-    n_samples, n_labels = Y.shape
+    n_labels = Y.shape[1]
     prefix = _never_together_prefix(counts, n_samples, alpha)
     n_partners = np.maximum(prefix - np.arange(1, n_labels + 1), 0)
     transposed = Y.T.tocsr()
     row_sizes = np.diff(Y.indptr).astype(np.int64)
     work = np.minimum(transposed @ row_sizes, n_labels) + n_partners
-    dense = (row_sizes**2).sum() > _DENSE_SHARE**2 * n_samples * n_labels**2
+    dense = (row_sizes**2).sum() > _DENSE_SHARE**2 * Y.shape[0] * n_labels**2
+    if weights is not None:
+        transposed = sp.csr_array(Y.T.tocsr() * weights)
     for start, stop in pairwise(_block_edges(work, _PAIRS_PER_BLOCK)):
-        block = _dense_product(Y, start, stop) if dense else transposed[start:stop] @ Y
+        block = _dense_product(Y, start, stop, weights) if dense else transposed[start:stop] @ Y
         block = sp.coo_array(block)
         first, second = block.coords[0] + start, block.coords[1]
         upper = second > first
-        first, second, n11 = first[upper], second[upper], block.data[upper].astype(np.int64)
+        first, second, n11 = first[upper], second[upper], block.data[upper].astype(counts.dtype)
         statistic = chi2_statistic(n11, counts[first], counts[second], n_samples)
-        keep = _dependent(statistic, alpha)
+        keep = dependent(statistic, alpha)
         yield np.stack([first[keep], second[keep], n11[keep]])
         yield _never_together(first, second, start, n_partners[start:stop])
 
 
-def _dense_product(Y, start, stop):
+def _dense_product(Y, start, stop, weights):
     """Co-occurrence counts of labels start … stop with all, by dense products of a few rows."""
     n_samples, n_labels = Y.shape
     together = np.zeros((stop - start, n_labels))
     step = min(max(_DENSE_CELLS // n_labels, 1), 2**24)  # float32 counts exactly up to 2**24
     for row in range(0, n_samples, step):
         part = Y[row : row + step].toarray().astype(np.float32)
-        together += part[:, start:stop].T @ part
+        some = part[:, start:stop]
+        if weights is not None:  # float64, which counts weights exactly that are whole
+            some = some * weights[row : row + step, None]
+        together += some.T @ part
     return together
 
 
-def _dependent(statistic, alpha):
+def dependent(statistic, alpha):
     """Mask of p-values of at most alpha; p-values are computed only where it may be close."""
     keep = statistic >= chdtri(1, alpha) * (1 - 1e-6)
     keep[keep] = chi2_p_value(statistic[keep]) <= alpha
@@ -195,7 +225,7 @@ def _never_together_prefix(counts, n_samples, alpha):
     while (open_ := low < high).any():
         middle = np.minimum((low + high) // 2, n_labels - 1)
         statistic = chi2_statistic(0, counts, counts[middle], n_samples)
-        passes = _dependent(statistic, alpha)
+        passes = dependent(statistic, alpha)
         low = np.where(open_ & passes, middle + 1, low)
         high = np.where(open_ & ~passes, middle, high)
     return low

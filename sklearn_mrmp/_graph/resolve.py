@@ -37,9 +37,12 @@ class GraphLearner:
     alpha: float
     label_names: object
 
-    def __call__(self, Y):
-        """Return a LabelGraph, or None."""
-        return resolve_relations(self.relations, Y, alpha=self.alpha, label_names=self.label_names)
+    def __call__(self, Y, weights=None):
+        """Return a LabelGraph, or None, of labels and what their entries count."""
+        known, rows = (None, None) if weights is None else (weights.known, weights.rows)
+        Y = Y if known is None else np.where(known, Y.toarray(), np.nan)
+        options = {"alpha": self.alpha, "label_names": self.label_names}
+        return resolve_relations(self.relations, Y, **options, sample_weight=rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +51,12 @@ class KnownGraph:
 
     graph: LabelGraph | None
 
-    def __call__(self, Y):
+    def __call__(self, Y, weights=None):
         """Return the graph."""
         return self.graph
 
 
-def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
+def resolve_relations(relations, Y, *, alpha=0.05, label_names=None, sample_weight=None):
     """Turn what a user passes as `relations` into a label graph.
 
     Parameters
@@ -71,12 +74,14 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
           ``{"pulling": "chi2", "pushing": "chi2", "parent": hierarchy}`` mixes both kinds.
         - a callable that takes `Y` and returns one of these.
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        0/1 label matrix of the training rows.
+        0/1 label matrix of the training rows; NaN is unknown.
     alpha : float, default=0.05
         Level of the tests when something is learned. A function such as
         ``functools.partial(label_graph, correction="fdr_bh")`` as `relations` has more options.
     label_names : sequence of str, default=None
         Names of the columns of `Y`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, when something is learned; a callable does not see them.
 
     Returns
     -------
@@ -102,7 +107,7 @@ def resolve_relations(relations, Y, *, alpha=0.05, label_names=None):
         return None
 
     def learn():
-        return label_graph(Y, label_names=label_names, alpha=alpha)
+        return label_graph(Y, label_names=label_names, alpha=alpha, sample_weight=sample_weight)
 
     if isinstance(relations, str) and relations == LEARNED:
         return learn()

@@ -42,10 +42,10 @@ class LabelGraph:
         frame are matched by name.
     label_names : sequence of str, default=None
         One name per label; those of a data frame in `relations`, or ``"0"``, ``"1"``, … when None.
-    n_samples : int, default=None
-        Number of rows the graph was learned from.
-    counts : array-like of int of shape (n_labels,), default=None
-        Number of rows that carry each label.
+    n_samples : int or float, default=None
+        Number of rows the graph was learned from, or their weight.
+    counts : array-like of int or float of shape (n_labels,), default=None
+        Number of rows that carry each label, or their weight.
     co_occurrence : mapping of str to sparse matrix, default=None
         For some or all relations, how many rows carry both labels of each edge: a CSR matrix with
         the same stored positions as the relation. Needs `n_samples` and `counts`; the test
@@ -76,7 +76,7 @@ class LabelGraph:
         label_names = known_names(relations, label_names)
         n_labels = next(iter(self._relations.values())).shape[0]
         self._label_names = check_label_names(label_names, n_labels)
-        self._n_samples = None if n_samples is None else int(n_samples)
+        self._n_samples = None if n_samples is None else _number(n_samples)
         self._counts = check_counts(counts, n_labels, n_samples)
         self._co_occurrence = check_co_occurrence(
             co_occurrence or {}, self._relations, self._counts, n_samples
@@ -327,6 +327,11 @@ class LabelGraph:
         arguments = (dict(self._relations), self._label_names.tolist())
         extras = (self._n_samples, self._counts, dict(self._co_occurrence))
         return _rebuild, (*arguments, *extras)
+
+
+def _number(n_samples):
+    """Return a number of rows as an int, or as a float if it is a sum of weights."""
+    return int(n_samples) if n_samples == int(n_samples) else float(n_samples)
 
 
 def _rebuild(relations, label_names, n_samples, counts, co_occurrence):

@@ -12,6 +12,7 @@ from importlib import import_module
 import numpy as np
 import torch
 
+from sklearn_mrmp._numerics.entry_weights import label_totals
 from sklearn_mrmp._settings import Settings
 
 
@@ -49,9 +50,17 @@ class NetworkData:
             embedding,
             Y.shape[1],
             None if graph is None else relation_tensors(graph.relations),
-            torch.from_numpy(np.asarray(Y.mean(axis=0), dtype=np.float32)),
+            torch.from_numpy(_prior(Y, dataset.weights)),
             torch.from_numpy(contained),
         )
+
+
+def _prior(Y, weights):
+    """Share of the rows with each label, of those of which it is known."""
+    if weights is None:
+        return np.asarray(Y.mean(axis=0), dtype=np.float32)
+    counts, totals = label_totals(Y, weights)
+    return (counts / np.maximum(totals, np.finfo(np.float32).tiny)).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class Architecture(ABC):
         A frozen dataclass derived from `Settings`: the estimator's parameters that it reads.
     module, loss : type
         The torch module, a `LabelModule`, and its loss, called with a `NetworkOutput`, 0/1 targets
-        and weights of the entries.
+        weights of the entries and, where these are not all alike, their mean total.
     start_only : tuple of str
         Arguments of the module that only say where training starts: files do not hold them.
     """

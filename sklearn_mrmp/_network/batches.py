@@ -3,9 +3,13 @@
 Rows become torch tensors here and nowhere else. Knows `TokenRows`, numpy and torch.
 """
 
+from functools import cached_property
+
 import numpy as np
 import torch
 from torch.utils.data import Dataset
+
+from sklearn_mrmp._numerics.rows import row_blocks
 
 # Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
 # mixes different rows.
@@ -85,12 +89,26 @@ class TokenDataset(Dataset):
         Targets.
     shortlist : Shortlist, default=None
         Which labels each row decodes; None is all.
+    weights : EntryWeights, default=None
+        What the entries of `Y` count in the loss.
     """
 
-    def __init__(self, rows, Y, shortlist=None):
+    def __init__(self, rows, Y, shortlist=None, weights=None):
         self.rows = rows
         self.Y = Y
         self.shortlist = shortlist
+        self.weights = weights
+
+    @cached_property
+    def _mean_total(self):
+        """Mean of what the entries of a row count together, by which losses are divided."""
+        n_samples, n_labels = self.Y.shape
+        total = 0.0
+        for block in row_blocks(n_samples, n_labels):
+            counts = self.weights.take(block).in_loss()
+            n_rows = block.stop - block.start
+            total += np.broadcast_to(counts, (n_rows, n_labels)).sum(dtype=np.float64)
+        return total / n_samples
 
     def __len__(self):
         return len(self.rows)
@@ -102,15 +120,26 @@ class TokenDataset(Dataset):
         -------
         labels : dict
             ``candidates`` (B, k) where a shortlist names them.
-        targets : tuple of (Tensor, Tensor or None)
-            0/1 targets, float32, and how many labels each stands for.
+        targets : tuple of (Tensor, Tensor or None), or with a float
+            0/1 targets, float32, how many labels each stands for, and where entries differ in
+            what they count the mean total of that.
         """
         Y = self.Y[chosen]
         if self.shortlist is None:
-            return {}, (torch.from_numpy(Y.toarray().astype(np.float32)), None)
-        labels, weights = self.shortlist.draw(chosen, rng)
-        places = {"candidates": torch.from_numpy(labels)}
-        return places, (torch.from_numpy(entries(Y, labels)), torch.from_numpy(weights))
+            targets, weights, labels = Y.toarray().astype(np.float32), None, None
+        else:
+            labels, weights = self.shortlist.draw(chosen, rng)
+            targets = entries(Y, labels)
+        places = {} if labels is None else {"candidates": torch.from_numpy(labels)}
+        if self.weights is None:
+            weights = None if weights is None else torch.from_numpy(weights)
+            return places, (torch.from_numpy(targets), weights)
+        counts = np.broadcast_to(self.weights.take(chosen).in_loss(), Y.shape)
+        counts = (
+            counts.copy() if labels is None else np.take_along_axis(counts, labels, 1) * weights
+        )
+        total = len(chosen) * self._mean_total
+        return places, (torch.from_numpy(targets), torch.from_numpy(counts), total)
 
 
 def entries(Y, labels):

@@ -62,8 +62,9 @@ class MultilabelNet(NeuralNet):
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """Loss of a batch; the criterion knows whether it is in training."""
         device = y_pred.logits.device
-        targets, weights = (part if part is None else part.to(device) for part in y_true)
-        return self.criterion_(y_pred, targets, weights)
+        targets, weights, *total = y_true
+        weights = None if weights is None else weights.to(device)
+        return self.criterion_(y_pred, targets.to(device), weights, *total)
 
     def notify(self, method_name, **cb_kwargs):
         """Tell the callbacks; a KeyboardInterrupt at the end of an epoch is early stopping.

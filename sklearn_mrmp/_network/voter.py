@@ -83,7 +83,7 @@ class NetworkTrainer:
     recipe : NetworkRecipe
         What to train, and how.
     learn_graph : callable
-        Label graph, or None, of the labels of training rows.
+        Label graph, or None, of the labels of training rows and what these count.
     seed : int
         Seed of the first member; the others count on from it.
     n_members : int
@@ -139,11 +139,12 @@ class NetworkTrainer:
         run = replace(self.recipe.run, progress_bar=False)
         return replace(self, recipe=replace(self.recipe, run=run))
 
-    def fit(self, rows, Y, rows_valid, Y_valid):
+    def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Train the members; what an interrupted one had learned is kept."""
-        train, valid = self._dataset(rows, Y), self._dataset(rows_valid, Y_valid)
+        train = self._dataset(rows, Y, weights)
+        valid = self._dataset(rows_valid, Y_valid, weights_valid)
         members = []
-        for trained in self._trained(rows.encoder, train, valid, self.learn_graph(Y)):
+        for trained in self._trained(rows.encoder, train, valid, self.learn_graph(Y, weights)):
             if trained.interrupted and members and not trained.net.n_epochs_done:
                 return NetworkVoter(members, interrupted=True)  # the members before it will do
             members.append(trained)
@@ -163,7 +164,7 @@ class NetworkTrainer:
         with torch_threads(1):
             return self._train(*data_and_member)
 
-    def refit(self, ensemble, rows, Y):
+    def refit(self, ensemble, rows, Y, weights=None):
         """Train every member anew on all rows, for the number of epochs that was best for it.
 
         Parameters
@@ -174,6 +175,8 @@ class NetworkTrainer:
             All rows.
         Y : csr_array
             Their labels.
+        weights : EntryWeights, default=None
+            What the entries of `Y` count.
 
         Returns
         -------
@@ -182,7 +185,8 @@ class NetworkTrainer:
         """
         report = self.report.at("refit")
         trainer = replace(self.for_split(0, 1, ensemble), stage="refit", report=report)
-        dataset, graph, members = trainer._dataset(rows, Y), self.learn_graph(Y), []
+        dataset, members = trainer._dataset(rows, Y, weights), []
+        graph = self.learn_graph(Y, weights)
         for member, before in enumerate(ensemble.voters[NETWORK].members):
             # A schedule that was trained to its end is the whole schedule of more rows, too.
             n_stop = before.best_epoch if before.returned_to_best else None
@@ -191,11 +195,11 @@ class NetworkTrainer:
                 break
         return NetworkVoter(members, interrupted=members[-1].interrupted)
 
-    def _dataset(self, rows, Y):
+    def _dataset(self, rows, Y, weights):
         shortlist = None
         if self.n_candidates is not None:
             shortlist = training_shortlist(self.scorer, rows, Y, self.n_candidates)
-        return TokenDataset(rows.tokens, Y, shortlist)
+        return TokenDataset(rows.tokens, Y, shortlist, weights)
 
     def _train(self, encoder, train, valid, graph, member, n_stop=None):
         name = self.stage if member == 0 else f"{self.stage}-{member}"

@@ -28,9 +28,12 @@ from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
+from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._neural.reading import make_encoder
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
+from sklearn_mrmp._numerics.unknown import split_unknown
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
@@ -50,7 +53,17 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     _architecture: str
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, *, X_val=None, y_val=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        Y_observed=None,
+        label_weight=None,
+    ):
         """Learn the label graph, the voters with their weights, and the decisions.
 
         Parameters
@@ -58,10 +71,21 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; see `input_type`.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes.
+            0/1 label matrix, or a vector of classes. NaN in a label matrix, or pandas' NA, is an
+            unknown entry, from which nothing is learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, at least 0: a row of weight 2 counts like two equal rows.
         X_val, y_val : like `X` and `y`, default=None
             Held-out rows that take the place of a split of `X`. Labels of a data frame are matched
             by name. A pipeline transforms `X_val` only with ``transform_input=["X_val"]``.
+        Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
+            1 for the entries of `y` that are known, for a sparse `y` in which NaN would take much
+            room; None is all.
+        label_weight : "balanced", mapping of str to float, array-like of shape (n_labels,) or \
+None, default=None
+            Weights of the labels in the losses of the network and of the linear voter. A mapping
+            gives those of some labels by name; ``"balanced"`` weighs labels inversely to their
+            frequency, with a mean of 1 over the true entries.
 
         Returns
         -------
@@ -76,12 +100,13 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             of their own, it is not.
         """
         with fitted_or_not(self):
-            interrupted = self._fit(X, y, X_val, y_val)
+            entries = EntryOptions(sample_weight, Y_observed, label_weight)
+            interrupted = self._fit(X, y, X_val, y_val, entries)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
         return self
 
-    def _fit(self, X, y, X_val, y_val):
+    def _fit(self, X, y, X_val, y_val, entries):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
@@ -94,13 +119,17 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
-            X, Y = self._checked_fit(encoder, X, y, report)
+            X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
+            keep, weights = entries.weights(X, Y, known, self.label_names_)
+            if keep is not None:  # rows of weight 0 are as if they were not there
+                X, Y = X[keep], Y[keep]
             names = getattr(settings.graph.relations, "label_names", None)  # a graph brings its own
             check_decision(settings.outcome.decision, self._target_encoding, names)
             settings = self._with_label_numbers(settings)
             given = None
             if X_val is not None:
-                given = self._with_target(self._checked(encoder, X_val, report), y_val)
+                *given, known = self._with_target(self._checked(encoder, X_val, report), y_val)
+                given = *given, EntryWeights.of(known, labels=getattr(weights, "labels", None))
         learned = Lesson(
             settings,
             architecture,
@@ -108,6 +137,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
             self._target_encoding,
             X,
             Y,
+            weights,
             given,
             params.get("random_state"),
             report,
@@ -195,19 +225,20 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
     def _sk_visual_block_(self):
         return visual_block(self)
 
-    def _checked_fit(self, kind, X, y, report):
+    def _checked_fit(self, kind, X, y, Y_observed, report):
         """Check rows and target of ``fit``; rows that are no matrix are checked by their kind."""
         if kind.checks is not None:
-            return self._validate_fit(X, y, **kind.checks)
+            return self._validate_partly_known(X, y, Y_observed, **kind.checks)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y, names = read_target(y)
+        y, known = split_unknown(y)
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)
-        Y = self._learn_target(y, names)
+        Y, known = self._learn_partly_known(y, names, known, Y_observed)
         rows = kind.checked(X, report)  # last, since it may take minutes
         self.n_features_in_ = rows.shape[1]
-        return rows, Y
+        return rows, Y, known
 
     def _checked(self, kind, X, report=SILENT):
         """Check rows that must be like those of ``fit``."""

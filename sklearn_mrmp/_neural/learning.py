@@ -11,9 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from sklearn_mrmp._checkpoints.run import CheckpointRun
-from sklearn_mrmp._decisions.choice import CANDIDATES
-from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
-from sklearn_mrmp._decisions.operating_points import OperatingPoints, dense_part
+from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._ensemble.fitting import EnsemblePlan, fit_ensemble
 from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
@@ -30,6 +28,8 @@ from sklearn_mrmp._network.architecture import Architecture
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
+from sklearn_mrmp._neural.tuning import tune_decisions
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._settings import (
     EnsembleSettings,
     GraphSettings,
@@ -139,7 +139,9 @@ class Lesson:
         What the labels are.
     X, Y : {ndarray, csr_array}
         Rows and 0/1 labels.
-    given : (X, Y) or None
+    weights : EntryWeights or None
+        What the entries of `Y` count.
+    given : (X, Y, EntryWeights or None), or None
         Held-out rows that the caller gave.
     random_state : int, RandomState instance or None
         As the caller gave it.
@@ -153,6 +155,7 @@ class Lesson:
     target: TargetEncoding
     X: object
     Y: object
+    weights: EntryWeights | None
     given: tuple | None
     random_state: object
     report: Report
@@ -169,7 +172,10 @@ class Lesson:
         with self.report.stage("rows: encoded and split"):
             splits = self._splits(random_state)
         with self.report.stage("label graph: learned"):
-            graph = self._learn_graph(self.Y if len(splits) > 1 else splits[0].Y)
+            labels = (self.Y, self.weights)
+            if len(splits) == 1:
+                labels = splits[0].Y, splits[0].weights
+            graph = self._learn_graph(*labels)
         checkpoints.claim(self.settings.learned_with, self._named_data(splits), graph)
         learn_graph = self._learn_graph if len(splits) > 1 else KnownGraph(graph)
         plan = self._plan(learn_graph, random_state, checkpoints)
@@ -187,7 +193,8 @@ class Lesson:
     @cached_property
     def _rows(self):
         """All rows, with an encoder that the splits fit."""
-        return EncodedRows.of(self.encoder, self.X)
+        weights = None if self.weights is None else self.weights.rows
+        return EncodedRows.of(self.encoder, self.X, weights)
 
     @cached_property
     def _learn_graph(self):
@@ -196,13 +203,20 @@ class Lesson:
 
     def _splits(self, random_state):
         cv, is_vector = self.settings.ensemble.cv, not self.target.is_matrix
-        return make_splits(self._rows, self.Y, self.given, cv, random_state, is_vector)
+        return make_splits(
+            self._rows, self.Y, self.given, cv, random_state, is_vector, self.weights
+        )
 
     def _named_data(self, splits):
         """Return the data by the names of its arguments, and which rows are held out."""
+        weights = self.weights or EntryWeights()
         data = {"X": self.X, "y": self.Y, "X_val": None, "y_val": None, "held-out rows": None}
+        data |= {"sample_weight": weights.rows, "label_weight": weights.labels}
+        data |= {"unknown labels": weights.known, "unknown labels of y_val": None}
         if self.given is not None:
-            return data | {"X_val": self.given[0], "y_val": self.given[1]}
+            X_val, y_val, weights = self.given
+            known = None if weights is None else weights.known
+            return data | {"X_val": X_val, "y_val": y_val, "unknown labels of y_val": known}
         folds = [np.append(len(split.numbers), split.numbers) for split in splits]
         return data | {"held-out rows": np.concatenate(folds)}
 
@@ -244,32 +258,18 @@ class Lesson:
         """
         if self.target.kind == "multiclass":
             return None, None
-        Y_held_out, Y_others, P = fitted.Y.toarray() > 0, self._others(fitted), fitted.P
-        label_sets, collected = None, CollectedLabelSets.of(Y_held_out, Y_others)
-        if self.settings.outcome.label_sets and self.Y.shape[1] > 1:
-            forget = self.given is not None
-            with self.report.stage("label sets: fitted"):
-                label_sets, P = LabelSetVote.fit(
-                    Y_held_out, P, Y_others, forget_held_out=forget, collected=collected
-                )
-        with self.report.stage("decisions: tuned"):
-            points = OperatingPoints.tune(
-                Y_held_out,
-                P,
-                Y_others,
-                similar=fitted.similar,
-                decisions=tuple(CANDIDATES),
-                collected=collected,
-                keep_rows=True,
-            )
-        return label_sets, points
+        wants_sets = self.settings.outcome.label_sets and self.Y.shape[1] > 1
+        forget = self.given is not None
+        return tune_decisions(fitted, self._others(fitted), wants_sets, forget, self.report)
 
     def _others(self, fitted):
-        """Labels of training rows that no vote was kept for, as far as rules can bear them."""
+        """Labels of training rows that no vote was kept for, and what these count; or None."""
         if self.given is not None:
-            return dense_part(self.Y)
+            return self.Y, self.weights
         others = np.setdiff1d(np.arange(self.Y.shape[0]), fitted.numbers)
-        return dense_part(self.Y[others] if len(others) else None)
+        if not len(others):
+            return None
+        return self.Y[others], None if self.weights is None else self.weights.take(others)
 
     def _use_all_rows(self, fitted, interrupted):
         """Let the held-out rows teach, too; decisions stay those tuned on them.
@@ -284,7 +284,7 @@ class Lesson:
         try:
             if self.settings.outcome.refit and trainer and not interrupted:
                 return self._refit(trainer, ensemble)
-            return with_all_rows(ensemble, self._rows, self.Y, self.report), interrupted
+            return self._with_all_rows(ensemble, self._rows), interrupted
         except InsistedInterrupt:
             raise
         except KeyboardInterrupt:
@@ -292,12 +292,16 @@ class Lesson:
                 raise
             return ensemble, True
 
+    def _with_all_rows(self, ensemble, rows):
+        return with_all_rows(ensemble, rows, self.Y, self.report, self.weights)
+
     def _refit(self, trainer, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
         encoder = self.encoder.fresh()
-        rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
-        ensemble = with_all_rows(replace(fitted, encoder=encoder), rows, self.Y, self.report)
-        network = trainer.refit(ensemble, rows, self.Y)
+        before = self._rows
+        rows = EncodedRows(encoder, before.canonical, before.X, before.weights).fit_encoder()
+        ensemble = self._with_all_rows(replace(fitted, encoder=encoder), rows)
+        network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:
-            return with_all_rows(fitted, self._rows, self.Y, self.report), True
+            return self._with_all_rows(fitted, self._rows), True
         return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

@@ -51,7 +51,8 @@ def plain_labels(Y):
     -------
     Y : object
         An array for a data frame. Objects that are all 0 or 1 become bool or int64, as nullable
-        and categorical columns do; others are left for the caller to refuse, missing ones as NaN.
+        and categorical columns do, and float64 with NaN where some are missing; others are left
+        for the caller to refuse, missing ones as NaN.
 
     Examples
     --------
@@ -65,18 +66,23 @@ def plain_labels(Y):
     is_object = getattr(getattr(values, "dtype", None), "kind", None) == "O"
     if not is_object or values.ndim != 2:
         return values
+    values = _with_nan(values)
     kinds = set(map(type, values.ravel()))
     if not all(issubclass(kind, _NUMBERS) for kind in kinds):
-        return _with_nan(values, kinds)
-    numbers = values.astype(np.float64)
-    if not np.isin(numbers, (0, 1)).all():
         return values
+    numbers = values.astype(np.float64)
+    missing = np.isnan(numbers)
+    if missing.all() or not np.isin(numbers[~missing], (0, 1)).all():
+        return values
+    if missing.any():
+        return numbers
     are_bool = all(issubclass(kind, (bool, np.bool_)) for kind in kinds)
     return numbers.astype(bool if are_bool else np.int64)
 
 
-def _with_nan(values, kinds):
+def _with_nan(values):
     """Return objects with NaN for pandas' NA, which nobody who looks for NaN can compare."""
+    kinds = set(map(type, values.ravel()))
     missing = next((kind for kind in kinds if kind.__name__ == "NAType"), None)
     if missing is None:
         return values

@@ -55,6 +55,10 @@ class SimilarRows:
             sp.csr_array(sp.vstack([part.labels for part in parts])),
         )
 
+    def take(self, chosen):
+        """Return the same for some of the rows."""
+        return SimilarRows(self.similarities[chosen], self.rows[chosen], self.labels)
+
     def most_probable_labels(self, P, min_similarity):
         """Labels that a similar row had; of several, the most probable ones.
 

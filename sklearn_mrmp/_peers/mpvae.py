@@ -25,6 +25,9 @@ _COUNTS = ("n_labels", *_WIDTHS, "n_samples")
 _LOSSES = ("likelihood_loss", "ranking_loss", "divergence_loss")
 # Numbers that a training step keeps for each draw, row and label, in each of two branches.
 _PER_DRAW = 8
+# What "auto" stands for, chosen on training rows (docs/dev/neural_peers.md).
+_OF_BAGS = {"dropout": 0.5, "lr": 5e-4, "batch_size": 128}
+_OF_OTHERS = {"dropout": 0.5, "lr": 1e-3, "batch_size": 32}
 # What differs between the publication's data sets: rate, epochs, weights of likelihood and ranking.
 _PAPER = {
     "bibtex": (2.5e-4, 200, 10.0, 0.1),
@@ -60,8 +63,8 @@ class MPVAEArchitecture(Architecture):
     loss = MPVAELoss
 
     def automatic(self, params, input_type):
-        """Return larger steps than those of networks with attention."""
-        return {"dropout": 0.5, "lr": 1e-3, "batch_size": 128}
+        """Dropout, rate and rows of a step; bags of words want large steps at a low rate."""
+        return _OF_BAGS if input_type == "features" else _OF_OTHERS
 
     def module_arguments(self, settings, data):
         """Widths as set; sizes, and where the labels start, from the data."""
@@ -132,7 +135,8 @@ class MPVAEClassifier(BaseNeuralClassifier):
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
-        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 128 and an `lr` of 0.001.
+        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 128 and an `lr` of 0.0005
+        for bags of words, else 32 and 0.001.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: as of `MrMPClassifier`.
     metric, decision

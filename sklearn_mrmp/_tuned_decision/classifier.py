@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,7 @@ from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._model_files.part import Part, nothing, require
+from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._sklearn_compat import (
     HasMethods,
     Interval,
@@ -191,7 +191,7 @@ rule or float, default="optimal"
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and tune the decisions.
 
         Parameters
@@ -200,7 +200,12 @@ rule or float, default="optimal"
             Input rows, in whatever form `estimator` takes.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a vector of classes. With ``cv="prefit"`` the columns of a data
-            frame are matched with the labels that `estimator` knows by name.
+            frame are matched with the labels that `estimator` knows by name. NaN is an unknown
+            label, which no decision is tuned on, for an `estimator` that takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for the decisions and for `estimator`; one that takes none is
+            fitted without, after a warning. When metadata routing is enabled, `estimator` gets
+            them if it requests them.
         **params : dict
             Metadata for `estimator` and `cv`, when metadata routing is enabled.
 
@@ -210,9 +215,9 @@ rule or float, default="optimal"
             The fitted classifier.
         """
         _raise_for_params(params, self, None)
-        routed = process_routing(self, "fit", **params)
         with fitted_or_not(self):
-            self._fit(X, y, routed)
+            rows = checked_weights(sample_weight, X)
+            self._fit(X, y, rows, self._routed(rows, params))
         return self
 
     @property

@@ -4,14 +4,16 @@ The steps of ``fit``; the public face is `classifier`. Knows operating points, h
 targets.
 """
 
+import warnings
 from numbers import Real
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_mrmp._base import checked_target
 from sklearn_mrmp._deciding import check_decision
@@ -26,29 +28,48 @@ from sklearn_mrmp._decisions.responses import (
 )
 from sklearn_mrmp._decisions.unseen import UnseenScores, is_share, make_splitter, unseen_scores
 from sklearn_mrmp._graph.hierarchy import check_labels_respect, make_hierarchy
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
+from sklearn_mrmp._sklearn_compat import _routing_enabled
 from sklearn_mrmp._targets import in_known_order
 
 
 class TuningMixin:
     """The steps of ``fit``; parameters are those of `TunedDecisionClassifier`."""
 
-    def _fit(self, X, y, routed):
+    def _routed(self, rows, params):
+        """Return what is passed on to the estimator and the splitter; `rows` are weights."""
+        if rows is not None:
+            params = {**params, "sample_weight": rows}
+        if rows is None or _routing_enabled():
+            return process_routing(self, "fit", **params)
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            params.pop("sample_weight")
+            if not self._is_prefit():
+                warnings.warn(
+                    f"{type(self.estimator).__name__} takes no sample_weight in fit, so that only "
+                    "the decisions are tuned on weighted rows. Weights reach a classifier inside "
+                    "it by metadata routing.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split={}))
+
+    def _fit(self, X, y, rows, routed):
         if self._is_prefit():
             _check_prefit(self.estimator)
             y = in_known_order(y, last_step(self.estimator))
-        X, y, encoding = checked_target(self, X, y)
+        X, y, Y, known, encoding = checked_target(self, X, y)
         self._target_encoding, self.label_names_ = encoding, encoding.label_names
         check_decision(self.decision, encoding)
-        Y = encoding.encode(y)
-        self._hierarchy, self._points, unseen = self._checked_hierarchy(Y), None, None
+        self._hierarchy, self._points, unseen = self._checked_hierarchy(Y, known), None, None
         if encoding.kind != "multiclass":
             unseen = self._unseen(X, y, routed)
-            self._points = self._tuned_points(Y, unseen)
+            self._points = self._tuned_points(Y, unseen, EntryWeights.of(known, rows))
         self._fit_final(X, y, routed, None if unseen is None else unseen.train)
         self._copy_input_attributes()
         self._tune_given_decision()
 
-    def _checked_hierarchy(self, Y):
+    def _checked_hierarchy(self, Y, known):
         """Return the `Hierarchy` of the labels, or None."""
         if self.hierarchy is None:
             return None
@@ -59,7 +80,8 @@ class TuningMixin:
                 f"{len(encoding.classes)} classes. Pass a label matrix, or hierarchy=None."
             )
         tree = make_hierarchy(self.hierarchy, encoding.n_labels, self.label_names_)
-        check_labels_respect(tree, Y, self.label_names_)
+        if known is None:  # an unknown parent is no contradiction
+            check_labels_respect(tree, Y, self.label_names_)
         return tree
 
     def _unseen(self, X, y, routed):
@@ -89,20 +111,28 @@ class TuningMixin:
     def _is_prefit(self):
         return isinstance(self.cv, str) and self.cv == "prefit"
 
-    def _tuned_points(self, Y, unseen):
+    def _tuned_points(self, Y, unseen, weights):
         """Fit the rules on the tested rows; the others count as training rows."""
-        others = unseen.others(Y.shape[0])
+        tested, scores, others = unseen.tested, unseen.scores, unseen.others(Y.shape[0])
+        known = None if weights is None else weights.known
+        if known is not None:
+            others = others[known[others].all(axis=1)]
+        if weights is not None and weights.rows is not None:
+            repeated = weights.take(tested).repetitions()
+            tested, scores = tested[repeated], scores[repeated]
+            others = others[weights.take(others).repetitions()]
         from_logits = (
             choose_response_method(self.estimator, self.response_method) == "decision_function"
         )
         own = () if isinstance(self.decision, (str, Real, Decision)) else (self.decision,)
         return OperatingPoints.tune(
-            Y[unseen.tested],
-            self._lifted(unseen.scores),
+            Y[tested],
+            self._lifted(scores),
             Y[others] if others.size else None,
             decisions=(*CANDIDATES, *own),
             from_logits=from_logits,
             keep_rows=True,
+            known=None if known is None else known[tested],
         )
 
     def _lifted(self, scores):
@@ -144,6 +174,7 @@ class TuningMixin:
         splitter = self.cv if hasattr(self.cv, "split") else KFold()
         return (
             MetadataRouter(owner=self)
+            .add_self_request(self)
             .add(estimator=self.estimator, method_mapping=mapping)
             .add(
                 splitter=splitter,

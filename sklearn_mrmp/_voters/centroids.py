@@ -51,27 +51,31 @@ class CentroidVoter:
 
     decodes_candidates = False
 
-    def fit(self, rows, Y, rows_valid, Y_valid):
+    def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Fit centroids on training rows and calibrate their scores on held-out ones."""
-        self._fit_centroids(rows, Y)
-        held_out = rows_valid.presented(self.features_)[:_ROWS_TO_CALIBRATE]
-        self.calibration_ = _calibrated(
-            self._cosines(held_out), Y_valid[:_ROWS_TO_CALIBRATE], self.log_odds_
-        )
+        self._fit_centroids(rows, Y, weights)
+        some = slice(_ROWS_TO_CALIBRATE)
+        held_out = rows_valid.presented(self.features_)[some]
+        counts = None if weights_valid is None else weights_valid.take(some).entries()
+        cosines = self._cosines(held_out)
+        self.calibration_ = _calibrated(cosines, Y_valid[some], self.log_odds_, counts)
         return self
 
-    def refit(self, rows, Y, seen=False):
+    def refit(self, rows, Y, seen=False, weights=None):
         """Fit anew on other rows, with the calibration that was found; returns a new voter."""
         new = CentroidVoter()
-        new._fit_centroids(rows, Y)
+        new._fit_centroids(rows, Y, weights)
         new.calibration_ = self.calibration_
         return new
 
-    def _fit_centroids(self, rows, Y):
+    def _fit_centroids(self, rows, Y, weights):
         self.features_ = rows.features
-        sums = sp.csr_array(Y.T.astype(np.float32)) @ rows.presented(self.features_)
+        X = rows.presented(self.features_)
+        if weights is not None and weights.rows is not None:
+            X = sp.diags_array(weights.rows.astype(np.float32)) @ X
+        sums = sp.csr_array(Y.T.astype(np.float32)) @ X
         self.centroids_ = sp.csr_array(unit_rows(_largest_entries(sums)).T)
-        self.log_odds_ = frequency_intercepts(Y)
+        self.log_odds_ = frequency_intercepts(Y, weights)
 
     def _cosines(self, X):
         return unit_rows(X.copy()) @ self.centroids_
@@ -103,7 +107,7 @@ def _largest_entries(rows):
     return rows
 
 
-def _calibrated(cosines, Y, log_odds):
+def _calibrated(cosines, Y, log_odds, counts=None):
     """Weights of cosine, log odds and constant: a regression on all true and some other entries."""
     n_samples, n_labels = Y.shape
     true = Y.tocoo()
@@ -120,6 +124,8 @@ def _calibrated(cosines, Y, log_odds):
     evidence = np.column_stack([np.asarray(cosines[rows, labels]).ravel(), log_odds[labels]])
     n_false = n_samples * n_labels - true.nnz
     weights = np.where(truth, 1.0, n_false / (~truth).sum())
+    if counts is not None:  # entries that are not known count 0
+        weights *= np.broadcast_to(counts, Y.shape)[rows, labels]
     model = LogisticRegression(C=100.0, max_iter=1000).fit(evidence, truth, weights)
     return np.append(model.coef_, model.intercept_).astype(np.float32)
 

@@ -12,7 +12,9 @@ from sklearn_mrmp._input.presentation import check_representation
 from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
 from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import (
+    TOLERANCE,
     LogisticDesign,
+    columns_of,
     frequency_intercepts,
     log_loss,
     solve_logistic,
@@ -54,7 +56,7 @@ class LinearVoter:
 
     decodes_candidates = False
 
-    def fit(self, rows, Y, rows_valid, Y_valid):
+    def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Fit models of several penalties and keep the one with the smallest held-out log loss.
 
         Parameters
@@ -63,6 +65,8 @@ class LinearVoter:
             Training rows and held-out rows.
         Y, Y_valid : csr_array of shape (n_samples, n_labels)
             0/1 labels.
+        weights, weights_valid : EntryWeights, default=None
+            What their entries count.
 
         Returns
         -------
@@ -72,39 +76,45 @@ class LinearVoter:
         X = rows.presented(self.features_)
         design, held_out = LogisticDesign(X), rows_valid.presented(self.features_)
         self.coef_ = np.zeros((X.shape[1], Y.shape[1]), np.float32)
-        self.intercept_ = frequency_intercepts(Y)
-        self._search(design, Y, held_out, Y_valid)
-        solve_logistic(design, Y, 1.0 / self.strength_, self.coef_, self.intercept_)
+        self.intercept_ = frequency_intercepts(Y, weights)
+        train, valid = (design, Y, _in_loss(weights)), (held_out, Y_valid, _in_loss(weights_valid))
+        self._search(train, valid)
+        _solve(train, 1.0 / self.strength_, self.coef_, self.intercept_)
         return self
 
-    def _search(self, design, Y, held_out, Y_valid):
-        """Choose the penalty on some labels, and keep their weights as a start."""
-        labels = _spread_labels(Y)
-        Y, Y_valid = Y[:, labels], Y_valid[:, labels]
+    def _search(self, train, valid):
+        """Choose the penalty on some labels, and keep their weights as a start.
+
+        Rows come with their labels and what these count in the loss.
+        """
+        labels = _spread_labels(train[1])
+        train, valid = (
+            (rows, Y[:, labels], columns_of(weights, labels)) for rows, Y, weights in (train, valid)
+        )
         start = self.coef_[:, labels], self.intercept_[labels]
-        best = self._solved(design, Y, _FIRST_STRENGTH, start, held_out, Y_valid)
+        best = self._solved(train, _FIRST_STRENGTH, start, valid)
         for direction in (1, -1):
-            position, best = self._walk(direction, design, Y, best, held_out, Y_valid)
+            position, best = self._walk(direction, train, best, valid)
             if position != _FIRST_STRENGTH:
                 break
         _, position, (self.coef_[:, labels], self.intercept_[labels]) = best
         self.strength_ = _STRENGTHS[position]
 
-    def _walk(self, direction, design, Y, best, held_out, Y_valid):
+    def _walk(self, direction, train, best, valid):
         """Go on in one direction while the held-out loss falls."""
         while 0 <= best[1] + direction < len(_STRENGTHS):
-            model = self._solved(design, Y, best[1] + direction, best[2], held_out, Y_valid)
+            model = self._solved(train, best[1] + direction, best[2], valid)
             if model[0] >= best[0]:
                 break
             best = model
         return best[1], best
 
-    def _solved(self, design, Y, position, start, held_out, Y_valid):
+    def _solved(self, train, position, start, valid):
         W, b = start[0].copy(), start[1].copy()
-        solve_logistic(design, Y, 1.0 / _STRENGTHS[position], W, b, _SEARCH_TOLERANCE)
-        return _held_out_loss(held_out, Y_valid, W, b), position, (W, b)
+        _solve(train, 1.0 / _STRENGTHS[position], W, b, _SEARCH_TOLERANCE)
+        return _held_out_loss(*valid, W, b), position, (W, b)
 
-    def refit(self, rows, Y, seen=False):
+    def refit(self, rows, Y, seen=False, weights=None):
         """Fit anew on other rows, with the penalty that was chosen; returns a new voter.
 
         If its own rows are among these (`seen`), it starts from its own weights. For rows that
@@ -117,8 +127,10 @@ class LinearVoter:
         if seen and shape == self.shape:
             voter.coef_, voter.intercept_ = self.coef_.copy(), self.intercept_.copy()
         else:
-            voter.coef_, voter.intercept_ = np.zeros(shape, np.float32), frequency_intercepts(Y)
-        solve_logistic(LogisticDesign(X), Y, 1.0 / voter.strength_, voter.coef_, voter.intercept_)
+            start = frequency_intercepts(Y, weights)
+            voter.coef_, voter.intercept_ = np.zeros(shape, np.float32), start
+        train = LogisticDesign(X), Y, _in_loss(weights)
+        _solve(train, 1.0 / voter.strength_, voter.coef_, voter.intercept_)
         return voter
 
     @property
@@ -145,11 +157,21 @@ def _spread_labels(Y):
     return order[((np.arange(n) + 0.5) * len(order) / n).astype(int)]
 
 
-def _held_out_loss(X, Y, W, b):
+def _in_loss(weights):
+    return None if weights is None else weights.in_loss()
+
+
+def _solve(train, penalty, W, b, tolerance=TOLERANCE):
+    design, Y, weights = train
+    solve_logistic(design, Y, penalty, W, b, tolerance, weights)
+
+
+def _held_out_loss(X, Y, weights, W, b):
     """Sum over all entries of the log loss, in blocks of rows."""
     total = 0.0
     for rows in row_blocks(X.shape[0], len(b)):
-        total += log_loss(X[rows] @ W + b, sp.csr_array(Y[rows]))
+        some = weights if weights is None or len(weights) == 1 else weights[rows]
+        total += log_loss(X[rows] @ W + b, sp.csr_array(Y[rows]), some)
     return total
 
 

@@ -2,12 +2,15 @@
 
 The labels share the design matrix, so each step of many of them is two matrix products, and a label
 leaves the computation as soon as it has converged. Intercepts are free: a penalty on them would
-push every rare label's probability towards one half. Knows numpy, scipy and scikit-learn's batches.
+push every rare label's probability towards one half. Knows numpy, scipy, scikit-learn's batches and
+weights of entries.
 """
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
+
+from sklearn_mrmp._numerics.entry_weights import label_totals
 
 # A design matrix with a larger share of non-zeros is multiplied as a dense one, which is faster.
 _DENSE_FROM = 0.05
@@ -54,18 +57,25 @@ class LogisticDesign:
         return self.rows.T @ R
 
 
-def frequency_intercepts(Y):
-    """Return the intercepts of a model without features: logits of smoothed label frequencies."""
-    counts = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
-    return np.log((counts + 0.5) / (Y.shape[0] - counts + 0.5)).astype(np.float32)
+def frequency_intercepts(Y, weights=None):
+    """Return the intercepts of a model without features: logits of smoothed label frequencies.
+
+    `weights` are those of the entries, an `EntryWeights` or None.
+    """
+    counts, totals = label_totals(Y, weights)
+    return np.log((counts + 0.5) / (totals - counts + 0.5)).astype(np.float32)
 
 
-def log_loss(Z, Y):
-    """Sum over all entries of the log loss of logits `Z`, an ndarray, for sparse 0/1 labels `Y`."""
-    return np.logaddexp(0, Z).sum(dtype=np.float64) - Y.multiply(Z).sum()
+def log_loss(Z, Y, weights=None):
+    """Sum over all entries of the log loss of logits `Z`, an ndarray, for sparse 0/1 labels `Y`.
+
+    `weights` of the entries are an array that can be broadcast to `Z`, or None.
+    """
+    losses = _weighted(np.logaddexp(0, Z), weights)
+    return losses.sum(dtype=np.float64) - Y.multiply(_weighted(Z, weights)).sum()
 
 
-def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE):
+def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
     """Minimise the log loss plus ``penalty / 2 · ‖w‖²`` of every label, in place.
 
     Parameters
@@ -82,6 +92,8 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE):
         Intercepts likewise. A label that all rows or none have keeps what it started with.
     tolerance : float, default=TOLERANCE
         Gradient at which a label has converged, relative to that of the empty model.
+    weights : float32 ndarray of shape (n_samples, n_labels), either of which may be 1, default=None
+        How much each entry counts in the loss; None is 1.
 
     Examples
     --------
@@ -93,8 +105,11 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE):
     >>> bool(W[0, 0] > 0)
     True
     """
-    counts = np.asarray(Y.sum(axis=0)).ravel()
-    varies = np.flatnonzero((counts > 0) & (counts < Y.shape[0]))
+    counts, totals = np.asarray(Y.sum(axis=0)).ravel(), Y.shape[0]
+    if weights is not None:
+        counts_at_all = np.broadcast_to(weights > 0, Y.shape)
+        counts, totals = Y.multiply(counts_at_all).sum(axis=0), counts_at_all.sum(axis=0)
+    varies = np.flatnonzero((counts > 0) & (counts < totals))
     # Labels of similar frequency take a similar number of steps.
     varies = varies[np.argsort(counts[varies], kind="stable")]
     columns = sp.csc_array(Y)
@@ -104,22 +119,24 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE):
         start = W[np.ix_(design.used, block)], b[block]
         W[:, block] = 0
         W[np.ix_(design.used, block)], b[block] = _solve_block(
-            design, targets, np.float32(penalty), *start, tolerance
+            design, targets, np.float32(penalty), *start, tolerance, columns_of(weights, block)
         )
 
 
-def _solve_block(design, Y, penalty, W, b, tolerance):
+def _solve_block(design, Y, penalty, W, b, tolerance, weights):
     """Newton's method for a block of labels; `active` are those that have not converged.
 
     The gradient is that after the intercepts' own Newton step, whose length is ``−rise``.
     """
     solved_W, solved_b, active = W.copy(), b.copy(), np.arange(Y.shape[1])
-    limit = tolerance * np.linalg.norm(design.gradient(Y.mean(axis=0) - Y), axis=0) + 1e-12
+    means = Y.mean(axis=0) if weights is None else _weighted_means(Y, weights)
+    empty = design.gradient(_weighted(means - Y, weights))
+    limit = tolerance * np.linalg.norm(empty, axis=0) + 1e-12
     Z = design.times(W) + b
     P = _expit(Z)
     for _ in range(_MAX_NEWTON_STEPS):
-        curvature = np.maximum(P * (1 - P), 1e-6)
-        residual, total = P - Y, _sums(curvature)
+        curvature = _weighted(np.maximum(P * (1 - P), 1e-6), weights)
+        residual, total = _weighted(P - Y, weights), _sums(curvature)
         g = _sums(residual)
         rise = g / total
         residual -= rise * curvature
@@ -134,9 +151,10 @@ def _solve_block(design, Y, penalty, W, b, tolerance):
             active, limit, size, b = (part[going] for part in (active, limit, size, b))
             total, g, rise = (part[going] for part in (total, g, rise))
             W, Z, Y, G, curvature = (part[:, going] for part in (W, Z, Y, G, curvature))
+            weights = columns_of(weights, going)
         precision = np.minimum(0.8, np.sqrt(size * tolerance))
         S, s, step = _newton_direction(design, curvature, total, penalty, G, -rise, precision)
-        t, P = _step_length(Z, step, Y, W, S, penalty, _dots(G, S) - g * rise)
+        t, P = _step_length(Z, step, Y, W, S, penalty, _dots(G, S) - g * rise, weights)
         W += t * S
         b += t * s
         Z += t * step
@@ -179,7 +197,7 @@ def _newton_direction(design, curvature, total, penalty, G, s, precision):
     return S, s, step
 
 
-def _step_length(Z, step, Y, W, S, penalty, slope):
+def _step_length(Z, step, Y, W, S, penalty, slope, weights):
     """Halve each label's step until the loss no longer rises steeply at its end.
 
     The slope, unlike the loss, is not lost in rounding where the loss hardly changes any more.
@@ -195,7 +213,7 @@ def _step_length(Z, step, Y, W, S, penalty, slope):
     pull, bend = penalty * _dots(W, S), penalty * _dots(S, S)
     for _ in range(_MAX_HALVINGS):
         P = _expit(Z + t * step)
-        too_long = _dots(P - Y, step) + pull + t * bend > -_RISE * slope
+        too_long = _dots(_weighted(P - Y, weights), step) + pull + t * bend > -_RISE * slope
         if not too_long.any():
             break
         t[too_long] /= 2
@@ -220,3 +238,18 @@ def _sums(A):
 def _dots(A, B):
     """Scalar product of each column of `A` with that of `B`."""
     return np.einsum("ij,ij->j", A, B)
+
+
+def _weighted(values, weights):
+    """Values times their weights; None is 1."""
+    return values if weights is None else values * weights
+
+
+def _weighted_means(Y, weights):
+    """Weighted mean of each column."""
+    return (weights * Y).sum(axis=0) / np.broadcast_to(weights, Y.shape).sum(axis=0)
+
+
+def columns_of(weights, chosen):
+    """Weights of some labels; they may be the same for all, or None."""
+    return weights if weights is None or weights.shape[1] == 1 else weights[:, chosen]

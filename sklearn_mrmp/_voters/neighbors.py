@@ -43,7 +43,8 @@ class NeighborVoter:
 
     A neighbour of similarity s weighs ``s_1 (s / s_1)^power``, s_1 being that of the nearest; the
     probability of a label is the weighted share of neighbours that have it, its frequency counting
-    as one more neighbour.
+    as one more neighbour. A neighbour of which a label is not known counts neither for nor against
+    it, and a row of weight 2 is two neighbours.
 
     Attributes
     ----------
@@ -55,6 +56,10 @@ class NeighborVoter:
         Smoothed frequencies of the labels.
     power_ : float
         How much more the nearest rows count.
+    unknown_ : csr_array of shape (n_rows, n_labels), float32, or None
+        Ones where the label of a remembered row is not known.
+    counts_ : ndarray of shape (n_rows,), float32, or None
+        Weights of the remembered rows.
 
     Examples
     --------
@@ -72,7 +77,7 @@ class NeighborVoter:
     # Compares rows by their `wholes`, where an input kind has such.
     reads_wholes = True
 
-    def fit(self, rows, Y, rows_valid, Y_valid):
+    def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Remember training rows and let held-out ones choose the power.
 
         Parameters
@@ -81,19 +86,22 @@ class NeighborVoter:
             Training rows and held-out rows.
         Y, Y_valid : csr_array of shape (n_samples, n_labels)
             0/1 labels.
+        weights, weights_valid : EntryWeights, default=None
+            What their entries count.
 
         Returns
         -------
         self : NeighborVoter
         """
-        self._remember(rows, Y)
+        self._remember(rows, Y, weights)
         found, losses = self._nearest_to(rows_valid), {}
         chosen = evenly_spaced(len(rows_valid), _ROWS_TO_CHOOSE)
 
         def judge(block):
             near, truth = [part[chosen[block]] for part in found], Y_valid[chosen[block]]
             votes = (self._vote(*near, power) for power in _POWERS)
-            losses[block.start] = [log_loss(Z, truth) for Z in votes]
+            counts = None if weights_valid is None else weights_valid.take(chosen[block]).entries()
+            losses[block.start] = [log_loss(Z, truth, counts) for Z in votes]
 
         run_on_rows(judge, len(chosen), max(self.labels_.shape))
         # Added up in the order of the rows, not of the threads.
@@ -101,24 +109,32 @@ class NeighborVoter:
         self.power_ = _POWERS[int(np.argmin(totals))]
         return self
 
-    def refit(self, rows, Y, seen=False):
+    def refit(self, rows, Y, seen=False, weights=None):
         """Remember other rows, with the power that was chosen; returns a new voter."""
         voter = NeighborVoter()
-        voter._remember(rows, Y)
+        voter._remember(rows, Y, weights)
         voter.power_ = self.power_
         return voter
 
-    def _remember(self, rows, Y):
+    def _remember(self, rows, Y, weights):
         rows = rows.wholes
         self.features_ = rows.features
-        self.log_odds_ = frequency_intercepts(Y)
+        self.log_odds_ = frequency_intercepts(Y, weights)
         X = rows.presented(self.features_)
         is_dense = self.features_.kind_ == "measurements"
         n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]) if is_dense else _MOST_ROWS
         chosen = evenly_spaced(X.shape[0], max(n_most, 1))
         self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
+        self._remember_weights(None if weights is None else weights.take(chosen))
         columns = unit_rows(X[chosen]).T
         self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
+
+    def _remember_weights(self, weights):
+        self.unknown_ = self.counts_ = None
+        if weights is not None and weights.known is not None:
+            self.unknown_ = sp.csr_array(~weights.known).astype(np.float32)
+        if weights is not None and weights.rows is not None:
+            self.counts_ = weights.rows.astype(np.float32)
 
     @property
     def shape(self):
@@ -148,7 +164,9 @@ class NeighborVoter:
         return Z
 
     def similar_rows(self, rows):
-        """Return the nearest of the remembered rows and their labels."""
+        """Return the nearest of the remembered rows and their labels, if all labels are known."""
+        if self.unknown_ is not None:
+            return None
         found = self._nearest_to(rows)
         return SimilarRows(*(part[:, :_N_SIMILAR] for part in found), self.labels_)
 
@@ -182,14 +200,27 @@ class NeighborVoter:
         weights = strongest * np.divide(
             weights, strongest, out=np.zeros_like(weights), where=strongest > 0
         ) ** np.float32(power)
+        if self.counts_ is not None:
+            weights = weights * _times_counted(self.counts_[nearest])
         n_samples, k = weights.shape
         starts = np.arange(0, weights.size + 1, k)
         shape = (n_samples, self.labels_.shape[0])
-        votes = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape) @ self.labels_
-        shares = votes.toarray() + np.float32(_PRIOR_WEIGHT) * expit(self.log_odds_)
-        shares /= weights.sum(axis=1, keepdims=True) + np.float32(_PRIOR_WEIGHT)
+        votes = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=shape)
+        shares = (votes @ self.labels_).toarray() + np.float32(_PRIOR_WEIGHT) * expit(
+            self.log_odds_
+        )
+        totals = weights.sum(axis=1, keepdims=True)
+        if self.unknown_ is not None:
+            totals = np.maximum(totals - (votes @ self.unknown_).toarray(), 0.0)
+        shares /= totals + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
         return log_odds(shares, _MARGIN)
+
+
+def _times_counted(counts):
+    """How often each neighbour counts, the nearest first, until they are as many as are asked."""
+    before = np.cumsum(counts, axis=1) - counts
+    return np.clip(np.float32(_N_NEIGHBORS) - before, 0.0, counts)
 
 
 def _steady_product(rows, columns):
@@ -208,6 +239,10 @@ def _complete(voter):
     require(is_sparse and voter.labels_.shape[0] == n_rows > 0, "labels of remembered rows")
     require(is_vector(voter.log_odds_, voter.labels_.shape[1], "f"), "frequencies of labels")
     require(0 < voter.power_ < np.inf, "power of the nearest rows")
+    unknown, counts = voter.unknown_, voter.counts_
+    is_mask = unknown is None or (unknown.shape, unknown.dtype) == (voter.labels_.shape, np.float32)
+    require(is_mask, "unknown labels of remembered rows")
+    require(counts is None or is_vector(counts, n_rows, "f"), "weights of remembered rows")
     check_representation(voter.features_, n_features)
 
 
@@ -218,6 +253,8 @@ NeighborVoter._model_part = Part(
         "labels_": "csr_array",
         "log_odds_": "ndarray",
         "power_": "float",
+        "unknown_": "csr_array|NoneType",
+        "counts_": "ndarray|NoneType",
     },
     complete=_complete,
     left_out=("_product",),

@@ -20,7 +20,7 @@ class Voter(Protocol):
 
     decodes_candidates: ClassVar[bool] = False
 
-    def fit(self, rows, Y, rows_valid, Y_valid):
+    def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Fit on training rows, choosing whatever is to be chosen on held-out ones.
 
         Parameters
@@ -29,6 +29,8 @@ class Voter(Protocol):
             Training rows and held-out rows.
         Y, Y_valid : csr_array of shape (n_samples, n_labels)
             Their 0/1 labels.
+        weights, weights_valid : EntryWeights, default=None
+            What their entries count, and which are not known.
 
         Returns
         -------
@@ -36,7 +38,7 @@ class Voter(Protocol):
             Fitted; this object or another one.
         """
 
-    def refit(self, rows, Y, seen=False):
+    def refit(self, rows, Y, seen=False, weights=None):
         """Fit anew on other rows with the choices that were made; returns a new voter.
 
         `seen` says that the rows it was fitted on are among these, and none of them is held out:

@@ -195,7 +195,7 @@ class _Own(nn.Linear):
 class LaMPLoss(nn.Module):
     """Mean over the rounds of the mean binary cross entropy of each round's prediction."""
 
-    def forward(self, output, y_true, weights=None):
+    def forward(self, output, y_true, weights=None, total=None):
         """Loss of a batch, a scalar.
 
         In evaluation mode it is that of the last round, which is what validation compares.
@@ -206,11 +206,11 @@ class LaMPLoss(nn.Module):
             Logits (B, L) or (B, k), and a list of those of earlier rounds, or None.
         y_true : Tensor of the shape of the logits
             0/1 targets.
-        weights : Tensor of shape (B, k), default=None
-            How many labels each entry stands for when a row decodes k of them.
+        weights, total : as of `MrMPLoss`
         """
         rounds = [*(output.extras or ()), output.logits]
-        return sum(mean_cross_entropy(z, y_true, weights) for z in rounds) / len(rounds)
+        losses = [mean_cross_entropy(logits, y_true, weights, total) for logits in rounds]
+        return sum(losses) / len(rounds)
 
 
 def _linked(relations):

@@ -77,7 +77,7 @@ class MrMPLoss(nn.Module):
         self.weight = weight
         self.relational = RelationalLoss(relations if weight else None)
 
-    def forward(self, output, y_true, weights=None):
+    def forward(self, output, y_true, weights=None, total=None):
         """Loss of a batch, a scalar.
 
         In evaluation mode it is the cross entropy alone, which is what validation compares.
@@ -88,22 +88,25 @@ class MrMPLoss(nn.Module):
             Logits (B, L) or (B, k), and label embeddings (L, d) or a `LabelPart` of them.
         y_true : Tensor of the shape of the logits
             0/1 targets.
-        weights : Tensor of shape (B, k), default=None
-            How many labels each entry stands for when a row decodes k of them.
+        weights : Tensor that can be broadcast to the logits, default=None
+            How many labels each entry stands for when a row decodes k of them; how much it counts.
+        total : float, default=None
+            What the weights of such a batch sum to on average; None is what these sum to. Batches
+            whose weights sum to more than others then count for more, as they should.
         """
         logits, label_embeddings = output
-        loss = mean_cross_entropy(logits, y_true, weights)
+        loss = mean_cross_entropy(logits, y_true, weights, total)
         if not self.training or label_embeddings is None or not self.relational.neighbour_means:
             return loss
         return loss + self.weight * self.relational(label_embeddings)
 
 
-def mean_cross_entropy(logits, y_true, weights=None):
-    """Mean binary cross entropy of logits, or the mean weighted by how much entries stand for."""
+def mean_cross_entropy(logits, y_true, weights=None, total=None):
+    """Mean binary cross entropy of logits; arguments as of `MrMPLoss.forward`."""
     if weights is None:
         return F.binary_cross_entropy_with_logits(logits, y_true)
     loss = F.binary_cross_entropy_with_logits(logits, y_true, weights, reduction="sum")
-    return loss / weights.sum()
+    return loss / (weights.sum() if total is None else total)
 
 
 def _neighbour_mean(adjacency):

@@ -252,7 +252,7 @@ class MPVAELoss(nn.Module):
         super().__init__()
         self.likelihood, self.ranking, self.divergence = likelihood, ranking, divergence
 
-    def forward(self, output, y_true, weights=None):
+    def forward(self, output, y_true, weights=None, total=None):
         """Loss of a batch, a scalar.
 
         Of an output without draws, as in evaluation mode, it is the mean cross entropy of the
@@ -264,18 +264,31 @@ class MPVAELoss(nn.Module):
             Logits (B, L) or (B, k), and `Draws` or None.
         y_true : Tensor of the shape of the logits
             0/1 targets.
-        weights : Tensor of shape (B, k), default=None
-            How many labels each entry stands for when a row decodes k of them.
+        weights, total : as of `MrMPLoss`
         """
         draws = output.extras
         if draws is None:
-            return mean_cross_entropy(output.logits, y_true, weights)
-        n_labels = y_true.shape[1] if weights is None else weights.sum(dim=1).mean()
-        total = self.divergence * draws.divergence
+            return mean_cross_entropy(output.logits, y_true, weights, total)
+        of_rows, of_entries = _factors(weights)
+        losses = self.divergence * draws.divergence
         for m in draws.means:
-            nll, ranking = probit_losses(m, draws.shifts, y_true, weights)
-            total = total + self.likelihood * nll + self.ranking * ranking
-        return total.mean() / n_labels
+            nll, ranking = probit_losses(m, draws.shifts, y_true, of_entries)
+            losses = losses + self.likelihood * nll + self.ranking * ranking
+        if weights is None:
+            return losses.mean() / y_true.shape[1]
+        return (of_rows * losses).sum() / (weights.sum() if total is None else total)
+
+
+def _factors(weights):
+    """Split weights into those of rows, (B,), and of entries, of which the smallest is 1.
+
+    Half of a row's likelihood is not that of half its entries: draws come in between.
+    """
+    if weights is None:
+        return None, None
+    of_rows = weights.masked_fill(weights <= 0, torch.inf).amin(dim=1)
+    of_rows = of_rows.masked_fill(of_rows.isinf(), 0.0)  # nothing is known of such a row
+    return of_rows, weights / of_rows.clamp(min=torch.finfo(weights.dtype).tiny)[:, None]
 
 
 def probit_losses(m, shifts, y_true, weights=None):

@@ -307,7 +307,6 @@ def test_values_that_mean_nothing_are_refused_when_written(make, error, message)
         (TopK(lambda P: P), "one whole number for each of the 2 rows"),
         (TopK(lambda P: 2), "one whole number for each of the 2 rows"),
     ],
-    ids=repr,
 )
 def test_what_does_not_suit_the_labels_or_rows_is_refused(decision, message):
     P = np.array([[0.5, 0.2, 0.1], [0.1, 0.2, 0.3]])

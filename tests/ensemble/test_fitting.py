@@ -47,9 +47,9 @@ def test_every_row_is_held_out_once_from_all_voters_and_the_graph(related, monke
         remembered.append(ensemble.voters["neighbors"].labels_.shape[0])
         return for_split(trainer, number, n_splits, ensemble)
 
-    def spy_fit(trainer, rows, Y_train, rows_valid, Y_valid):
+    def spy_fit(trainer, rows, Y_train, rows_valid, Y_valid, *weights):
         seen.append([part.X[:, [-1]].toarray().ravel() for part in (rows, rows_valid)])
-        return fit(trainer, rows, Y_train, rows_valid, Y_valid)
+        return fit(trainer, rows, Y_train, rows_valid, Y_valid, *weights)
 
     def spy_train(recipe, encoder, train, valid, graph, **options):
         graphs.append(graph)

@@ -121,7 +121,7 @@ def test_no_warning_and_no_nan_for_constant_tiny_or_empty_targets():
     ("Y", "message"),
     [
         ([[1, -1], [0, 1]], "only 0 and 1, but it holds .*-1"),
-        ([[1.0, np.nan]], "nan"),
+        ([[1.0, np.inf]], "inf"),
         ([[0.5, 1.0]], "0.5"),
         (sp.csr_array([[2, 0]]), "2"),
         ([1, 0, 1], r"shape \(3,\)"),

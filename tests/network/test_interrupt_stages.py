@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_mrmp._ensemble import fitting
 from sklearn_mrmp._ensemble.model import Ensemble
-from sklearn_mrmp._neural import learning
+from sklearn_mrmp._neural import learning, tuning
 from sklearn_mrmp._voters.linear import LinearVoter
 from tests.tiny import tiny
 
@@ -17,9 +17,9 @@ from tests.tiny import tiny
 LATER = {
     "voters vote": (Ensemble, "evidence"),
     "voters are weighed": (fitting, "vote_weights"),
-    "label sets are collected": (learning.CollectedLabelSets, "of"),
-    "label sets are mixed in": (learning.LabelSetVote, "fit"),
-    "decisions are tuned": (learning.OperatingPoints, "tune"),
+    "label sets are collected": (tuning.CollectedLabelSets, "of"),
+    "label sets are mixed in": (tuning.LabelSetVote, "fit"),
+    "decisions are tuned": (tuning.OperatingPoints, "tune"),
     "voters are fitted on all rows": (learning, "with_all_rows"),
 }
 
@@ -110,7 +110,7 @@ def test_ctrl_c_between_folds_keeps_the_folds_before(data, monkeypatch):
     refits = []
     original = LinearVoter.refit
 
-    def refit(self, rows, labels, seen=False):
+    def refit(self, rows, labels, seen=False, weights=None):
         refits.append(len(rows))
         if len(refits) == 2:  # the second fold is being prepared
             press_ctrl_c()

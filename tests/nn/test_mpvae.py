@@ -110,6 +110,33 @@ def test_weights_say_how_many_labels_an_entry_stands_for():
     torch.testing.assert_close(probit_losses(m, shifts, y, weights), expected)
 
 
+def test_a_row_of_weight_two_counts_like_two_rows():
+    torch.manual_seed(1)
+    m, shifts = torch.randn(2, 2, N_LABELS), torch.randn(3, 1, N_LABELS)
+    divergence, twice = torch.tensor([1.0, 3.0]), [0, 1, 1]
+    loss, weights = MPVAELoss(), torch.tensor([[1.0], [2.0]]).expand(2, N_LABELS)
+    repeated = Draws((m[0][twice], m[1][twice]), shifts, divergence[twice])
+    expected = loss(NetworkOutput(m[1][twice], repeated), Y[twice])
+    weighted = loss(NetworkOutput(m[1], Draws((m[0], m[1]), shifts, divergence)), Y, weights)
+    torch.testing.assert_close(weighted, expected)
+
+
+def test_unknown_entries_and_rows_do_not_count():
+    torch.manual_seed(1)
+    m, shifts = torch.randn(3, N_LABELS), torch.randn(3, 1, N_LABELS)
+    y, weights = torch.ones(3, N_LABELS), torch.ones(3, N_LABELS)
+    y[0, 0], weights[0, 3], weights[2] = 0.0, 0.0, 0.0
+
+    def loss(y):
+        draws = Draws((m, m), shifts, torch.tensor([0.0, 0.0, 9.0]))
+        return MPVAELoss()(NetworkOutput(m, draws), y, weights)
+
+    other = y.clone()
+    other[0, 3], other[2] = 0.0, 0.0
+    assert torch.isfinite(loss(y))
+    torch.testing.assert_close(loss(other), loss(y))
+
+
 def test_the_divergence_is_that_of_two_gaussians():
     module = make(dropout=0.0)
     output = module(**TOKENS, mask=MASK, targets=Y)

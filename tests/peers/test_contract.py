@@ -10,26 +10,24 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     check_param_validation,
-    estimator_checks_generator,
+    parametrize_with_checks,
 )
 from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier, load
 from tests.peers.networks import PEERS
 from tests.tiny_encoder import tiny_encoder
+from tests.weight_checks import expected_failures
 
 each_peer = pytest.mark.parametrize("make", PEERS.values(), ids=PEERS)
 
 # Of check_estimator, a classifier has to learn something.
 LEARNS = {"max_epochs": 20, "lr": 0.01, "random_state": None}
-CHECKS = [
-    pytest.param(*pair, id=f"{name}-{getattr(pair[1], 'func', pair[1]).__name__}")
-    for name, make in PEERS.items()
-    for pair in estimator_checks_generator(make(**LEARNS))
-]
 
 
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+@parametrize_with_checks(
+    [make(**LEARNS) for make in PEERS.values()], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -171,6 +169,17 @@ def test_labels_that_no_or_all_training_rows_have_are_borne(make, related):
     P = make().fit(X, Y).predict_proba(X)
     assert np.isfinite(P).all()
     assert (P[:, 0] < P[:, 1]).all()
+
+
+@each_peer
+def test_unknown_labels_and_rows_without_weight_are_borne(make, related):
+    X, Y = related
+    Y = Y.astype(float)
+    Y[::3, 1], Y[5] = np.nan, np.nan
+    weight = np.where(np.arange(len(Y)) % 4 == 0, 0.0, 2.0)
+    P = make().fit(X, Y, sample_weight=weight).predict_proba(X)
+    assert np.isfinite(P).all()
+    np.testing.assert_array_equal(make().fit(X[weight > 0], Y[weight > 0]).predict_proba(X), P)
 
 
 @each_peer

@@ -41,6 +41,9 @@ class MeanLinearModule(LabelModule):
 class MeanLinearLoss(nn.Module):
     """Mean binary cross entropy."""
 
-    def forward(self, output, y_true, weights=None):
+    def forward(self, output, y_true, weights=None, total=None):
         """Loss of a batch, a scalar."""
-        return F.binary_cross_entropy_with_logits(output.logits, y_true, weights)
+        losses = F.binary_cross_entropy_with_logits(
+            output.logits, y_true, weights, reduction="none"
+        )
+        return losses.mean() if total is None else losses.sum() / total

@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_param_validation, parametrize_w
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
+from tests.weight_checks import expected_failures
 
 X, Y = make_multilabel_classification(150, n_classes=6, n_labels=2, random_state=0)
 LR = OneVsRestClassifier(LogisticRegression())
@@ -30,7 +31,8 @@ TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
     [
         TunedDecisionClassifier(DecisionTreeClassifier(random_state=0), cv=3),
         TunedDecisionClassifier(OneVsRestClassifier(LinearSVC(max_iter=200)), cv=0.3),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_common_checks_of_scikit_learn(estimator, check):
     check(estimator)
@@ -252,9 +254,9 @@ def test_metadata_goes_to_the_estimator_and_the_splitter():
     np.testing.assert_array_equal(clf.estimator_.tree_.threshold, expected.tree_.threshold)
 
 
-def test_metadata_is_refused_when_routing_is_off():
-    with pytest.raises(ValueError, match="sample_weight"):
-        TunedDecisionClassifier(TREE).fit(X, Y, sample_weight=np.ones(150))
+def test_other_metadata_than_weights_is_refused_when_routing_is_off():
+    with pytest.raises(ValueError, match="groups"):
+        TunedDecisionClassifier(TREE).fit(X, Y, groups=np.ones(150))
 
 
 def test_folds_in_parallel_give_the_same_result():

@@ -21,11 +21,14 @@ class Rule(ABC):
     needs_rows : bool
         Whether `decide` wants to see training rows similar to those it decides about, as a second
         argument.
+    needs_label_sets : bool
+        Whether it cannot be fitted unless the label sets of some rows are known.
     validation_score : float
         The metric on the validation rows.
     """
 
     needs_rows = False
+    needs_label_sets = False
     from_logits = False
 
     def fit(self, Y_valid, P_valid, Y_train=None):
@@ -66,7 +69,7 @@ class Rule(ABC):
             The decisions about these rows, in which no row's own label set speaks for it.
         """
         self._choose(rows)
-        decided = self._decide_unseen(rows)
+        decided = rows.counted(self._decide_unseen(rows))
         self.validation_score = metric_value(rows.Y, decided, self.metric)
         return decided
 

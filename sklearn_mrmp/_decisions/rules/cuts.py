@@ -83,7 +83,8 @@ class LabelThresholdRule(Rule):
     def _choose(self, rows):
         check_shrinkage(self.shrinkage)
         start = rows.global_cut(self.metric)
-        self.thresholds = tune_label_cuts(rows.Y, rows.P, self.metric, start, self.shrinkage)
+        scores = rows.cut_scores
+        self.thresholds = tune_label_cuts(rows.Y, scores, self.metric, start, self.shrinkage)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
@@ -122,7 +123,8 @@ class TopKRule(Rule):
 
     def _choose(self, rows):
         # ranks as scores: the best cut of the ranks is the best k
-        cuts, _ = best_global_cuts(rows.Y, 1.0 - falling_ranks(rows.P), (self.metric,))
+        scores = rows.lowest_if_unknown(1.0 - falling_ranks(rows.P))
+        cuts, _ = best_global_cuts(rows.Y, scores, (self.metric,))
         self.k = max(1, int(np.floor(1.0 - cuts[self.metric])))
 
     def decide(self, P):
@@ -167,7 +169,7 @@ class AtLeastOneRule(Rule):
         # with the best label of each row on top of all scores, every cut predicts it
         lifted, highest = rows.P.copy(), rows.P.max()
         lifted[np.arange(len(lifted)), rows.P.argmax(axis=1)] = highest
-        cuts, _ = best_global_cuts(rows.Y, lifted, (self.metric,))
+        cuts, _ = best_global_cuts(rows.Y, rows.lowest_if_unknown(lifted), (self.metric,))
         self.threshold = min(cuts[self.metric], float(highest))
 
     def decide(self, P):

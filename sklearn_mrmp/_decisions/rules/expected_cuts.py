@@ -61,7 +61,10 @@ class MicroF1Rule(Rule):
         if rows.calibration is None:
             self.threshold = rows.global_cut("f1_micro")
         else:
-            self.threshold = _common_cut(rows.Y, rows.P, rows.calibration)
+            Y, S = rows.Y, rows.P
+            if rows.known is not None:
+                Y, S = (part[rows.known][:, np.newaxis] for part in (Y, S))
+            self.threshold = _common_cut(Y, S, rows.calibration)
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
@@ -104,10 +107,10 @@ class MacroF1Rule(Rule):
     from_logits: bool = False
 
     def _choose(self, rows):
-        tuned = tune_label_cuts(rows.Y, rows.P, "f1_macro", rows.global_cut("f1_macro"))
+        tuned = tune_label_cuts(rows.Y, rows.cut_scores, "f1_macro", rows.global_cut("f1_macro"))
         self.thresholds = tuned
         if rows.calibration is not None:
-            expected = _expected_label_cuts(rows.P, rows.calibration, tuned)
+            expected = _expected_label_cuts(rows, tuned)
             self.thresholds = (0.5 * tuned + 0.5 * expected).astype(rows.P.dtype)
 
     def decide(self, P):
@@ -141,10 +144,14 @@ def _common_cut(Y, S, calibrate):
     return tracker.middle(S.dtype.type)[0]
 
 
-def _expected_label_cuts(S, calibrate, tuned):
+def _expected_label_cuts(rows, tuned):
     """Return each label's cut of highest expected F1; the tuned one where no F1 is expected."""
+    S = rows.cut_scores
     cuts = np.empty(S.shape[1], dtype=S.dtype)
     for labels in row_blocks(*S.T.shape, _ENTRIES_AT_ONCE):
         some = S[:, labels]
-        cuts[labels] = own_label_cuts(calibrate(some), some, tuned[labels])
+        expected = rows.calibration(some)
+        if rows.known is not None:
+            expected *= rows.known[:, labels]
+        cuts[labels] = own_label_cuts(expected, some, tuned[labels])
     return cuts

@@ -64,17 +64,18 @@ class ExpectedF1Rule(Rule):
 
     def _choose(self, rows):
         given = self.temperature
-        self.temperature_ = self._best_temperature(rows.Y, rows.P) if given is None else given
+        self.temperature_ = self._best_temperature(rows) if given is None else given
 
-    def _best_temperature(self, Y, P):
+    def _best_temperature(self, rows):
         """Best temperature by the quick form, whose optimum is the same and which never slows."""
-        step = -(-len(P) // _TUNING_ROWS)
-        Y, P = Y[::step], P[::step]
+        step = -(-len(rows.P) // _TUNING_ROWS)
+        rows = rows.every(step)
+        Y, P = rows.Y, rows.P
         scores = []
         for temperature in _TEMPERATURES:
             rule = replace(self, method="quick", temperature=temperature)
             rule.temperature_ = temperature
-            scores.append(metric_value(Y, rule.decide(P), self.metric))
+            scores.append(metric_value(Y, rows.counted(rule.decide(P)), self.metric))
         # among equals the one nearest to 1, which leaves the probabilities alone
         ranking = np.lexsort((np.abs(np.log(_TEMPERATURES)), -np.round(scores, 12)))
         return _TEMPERATURES[ranking[0]]

@@ -32,6 +32,8 @@ class _LabelSetBase(Rule):
     of all rows.
     """
 
+    needs_label_sets = True
+
     def _choose(self, rows):
         self.model_ = rows.label_set_fit(self.max_sets).model
 
@@ -132,7 +134,8 @@ class LabelSetMarginalRule(_LabelSetBase):
         super()._choose(rows)
         fit = rows.label_set_fit(self.max_sets)
         marginals = fit.judge.marginals(rows.logits, fit.own)
-        self.threshold = best_global_cuts(rows.Y, marginals, (self.metric,))[0][self.metric]
+        scores = rows.lowest_if_unknown(marginals)
+        self.threshold = best_global_cuts(rows.Y, scores, (self.metric,))[0][self.metric]
 
     def _decide_by(self, model, Z, own):
         return model.marginals(Z, own) >= self.threshold

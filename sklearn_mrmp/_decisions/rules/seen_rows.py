@@ -60,7 +60,10 @@ class SeenRowRule:
         best, best_gain = rule, 0
         for min_similarity in _SIMILARITIES:
             found, labels = rows.similar.most_probable_labels(rows.P, min_similarity)
-            is_right = ((labels.toarray() > 0) == rows.Y[found]).all(axis=1)
+            labels = labels.toarray() > 0
+            if rows.known is not None:
+                labels &= rows.known[found]
+            is_right = (labels == rows.Y[found]).all(axis=1)
             n_changed = np.count_nonzero(is_right != was_right[found])
             gain = np.count_nonzero(is_right) - np.count_nonzero(was_right[found])
             if gain > best_gain and gain**2 >= _CLEAR_GAIN * n_changed:

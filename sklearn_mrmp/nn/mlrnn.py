@@ -8,6 +8,10 @@ the longest sequence and N a number of sequences. In here labels are numbered fr
 the network's order, and 0 is the end. Knows the other modules of `sklearn_mrmp.nn` and torch.
 """
 
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -16,12 +20,28 @@ from sklearn_mrmp.nn._recurrent.beam import beam_search
 from sklearn_mrmp.nn._recurrent.readers import AttendingReader, MeanReader, start_recurrent
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn.embedding import make_embedding
+from sklearn_mrmp.nn.loss import weight_factors
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # Probabilities of labels that no label set of the search has, and one minus those that all have.
 _FLOOR = 1e-7
 # Numbers for each label of each sequence in a step of the search.
 _PER_LABEL = 4
+
+
+class Steps(NamedTuple):
+    """What the loss of label sequences wants besides their scores.
+
+    Attributes
+    ----------
+    truth : Tensor of shape (B, S, 1 + L)
+        Distribution of what should come next; 0 after the end of a sequence.
+    in_order : callable
+        Returns entries of labels, in the form of the targets, as (B, L) in the network's order.
+    """
+
+    truth: torch.Tensor
+    in_order: Callable
 
 
 class MLRNNModule(LabelModule):
@@ -134,8 +154,7 @@ class MLRNNModule(LabelModule):
         Returns
         -------
         output : NetworkOutput
-            With targets: ``logits`` (B, S, 1 + L) of what comes next in each step, and as
-            ``extras`` what it should be, a distribution of the same shape, 0 after the end.
+            With targets: ``logits`` (B, S, 1 + L) of what comes next in each step, and `Steps`.
             Without: ``logits`` (B, L) or (B, k), log odds of labels over the sets of a search.
         """
         if targets is None:
@@ -145,7 +164,8 @@ class MLRNNModule(LabelModule):
         start, memory = self.reader(self.embedding, mask, inputs)
         allowed, y = self._allowed(candidates), self._in_order(targets, candidates)
         follow = self._own_sequences if self.is_free else self._true_sequences
-        return NetworkOutput(*follow(start, memory, allowed, y))
+        scores, truth = follow(start, memory, allowed, y)
+        return NetworkOutput(scores, Steps(truth, partial(self._in_order, candidates=candidates)))
 
     def predict_sets(self, *, mask=None, candidates=None, **inputs):
         """Most probable label set of each row, bool (B, L)."""
@@ -276,21 +296,31 @@ class MLRNNModule(LabelModule):
 class MLRNNLoss(nn.Module):
     """Negative log likelihood of label sequences, summed over steps, mean over rows."""
 
-    def forward(self, output, y_true, weights=None):
+    def forward(self, output, y_true, weights=None, total=None):
         """Loss of a batch, a scalar.
+
+        Labels of a row of which nothing is known are not possible in its sequence. One that stands
+        for several has the share of all of them.
 
         Parameters
         ----------
         output : NetworkOutput
-            Scores (B, S, 1 + L), and what should come next.
+            Scores (B, S, 1 + L), and `Steps`.
         y_true : Tensor of shape (B, L) or (B, k)
             0/1 targets, which the output has turned into sequences.
-        weights : Tensor of shape (B, k), default=None
-            Has no meaning here: what is no candidate is not possible.
+        weights, total : as of `MrMPLoss`
         """
-        scores, truth = output
+        scores, (truth, in_order) = output
+        of_rows, of_entries = weight_factors(weights)
+        if weights is not None:
+            shares = F.pad(in_order(of_entries), (1, 0), value=1.0)
+            scores = scores + torch.log(shares)[:, None]
         log_p = torch.log_softmax(scores, dim=2).masked_fill(truth == 0, 0.0)
-        return -(truth * log_p).sum() / len(truth)
+        losses = -(truth * log_p).sum(dim=(1, 2))
+        if weights is None:
+            return losses.mean()
+        n_rows = of_rows.sum().clamp(min=1e-12) if total is None else total / (truth.shape[2] - 1)
+        return (of_rows * losses).sum() / n_rows
 
 
 def _linear(n_in, n_out):

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn._speed.probit import log_probit
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, summed_tokens
-from sklearn_mrmp.nn.loss import mean_cross_entropy
+from sklearn_mrmp.nn.loss import mean_cross_entropy, weight_factors
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # Steepness of the ranking loss.
@@ -269,7 +269,7 @@ class MPVAELoss(nn.Module):
         draws = output.extras
         if draws is None:
             return mean_cross_entropy(output.logits, y_true, weights, total)
-        of_rows, of_entries = _factors(weights)
+        of_rows, of_entries = weight_factors(weights)
         losses = self.divergence * draws.divergence
         for m in draws.means:
             nll, ranking = probit_losses(m, draws.shifts, y_true, of_entries)
@@ -277,18 +277,6 @@ class MPVAELoss(nn.Module):
         if weights is None:
             return losses.mean() / y_true.shape[1]
         return (of_rows * losses).sum() / (weights.sum() if total is None else total)
-
-
-def _factors(weights):
-    """Split weights into those of rows, (B,), and of entries, of which the smallest is 1.
-
-    Half of a row's likelihood is not that of half its entries: draws come in between.
-    """
-    if weights is None:
-        return None, None
-    of_rows = weights.masked_fill(weights <= 0, torch.inf).amin(dim=1)
-    of_rows = of_rows.masked_fill(of_rows.isinf(), 0.0)  # nothing is known of such a row
-    return of_rows, weights / of_rows.clamp(min=torch.finfo(weights.dtype).tiny)[:, None]
 
 
 def probit_losses(m, shifts, y_true, weights=None):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from sklearn_mrmp.nn import MLRNNLoss, MLRNNModule, NetworkOutput
+from sklearn_mrmp.nn.mlrnn import Steps
 
 N_LABELS = 5
 ORDER = [3, 0, 4, 1, 2]
@@ -36,7 +37,7 @@ def one_row(n_copies):
 
 def log_likelihoods(module, inputs, y, **options):
     """Log probability of each row's labels."""
-    scores, truth = module(**inputs, targets=y, **options)
+    scores, (truth, _) = module(**inputs, targets=y, **options)
     log_p = torch.log_softmax(scores, dim=2)
     return torch.where(truth > 0, truth * log_p, 0.0).sum(dim=(1, 2))
 
@@ -113,7 +114,7 @@ def test_the_order_of_the_label_columns_does_not_matter(embedding):
 
 def test_a_row_without_labels_is_the_end_alone():
     output = make()(**TOKENS, mask=MASK, targets=torch.zeros_like(Y))
-    assert output.extras.tolist() == [[[1.0, *[0.0] * N_LABELS]]] * 2
+    assert output.extras.truth.tolist() == [[[1.0, *[0.0] * N_LABELS]]] * 2
 
 
 def test_the_loss_is_summed_over_steps_and_averaged_over_rows():
@@ -126,8 +127,35 @@ def test_the_loss_is_summed_over_steps_and_averaged_over_rows():
 
 def test_the_loss_of_forbidden_steps_has_finite_gradients():
     scores = torch.tensor([[[0.0, 1.0, -math.inf]]], requires_grad=True)
-    MLRNNLoss()(NetworkOutput(scores, torch.tensor([[[0.5, 0.5, 0.0]]])), None).backward()
+    steps = Steps(torch.tensor([[[0.5, 0.5, 0.0]]]), lambda entries: entries)
+    MLRNNLoss()(NetworkOutput(scores, steps), None).backward()
     assert torch.isfinite(scores.grad).all()
+
+
+def test_rows_count_by_their_weights():
+    module, losses = make(), -log_likelihoods(make(), TOKENS, Y, mask=MASK)
+    output = module(**TOKENS, mask=MASK, targets=Y)
+    weights = torch.tensor([[2.0], [6.0]]).expand_as(Y)
+    mean = (2 * losses[0] + 6 * losses[1]) / 8
+    torch.testing.assert_close(MLRNNLoss()(output, Y, weights), mean)
+    # Batches with a heavier mean count for more.
+    total = 2 * float(weights.sum())
+    torch.testing.assert_close(MLRNNLoss()(output, Y, weights, total), mean / 2)
+
+
+@torch.no_grad()
+def test_unknown_labels_are_left_out_as_if_they_were_no_candidates():
+    module, known = make(), torch.tensor([[0, 1, 2, 4], [0, 2, 3, 4]])
+    weights = torch.zeros_like(Y).scatter(1, known, 1.0)
+    output = module(**TOKENS, mask=MASK, targets=Y)
+    few = module(**TOKENS, mask=MASK, candidates=known, targets=Y.gather(1, known))
+    torch.testing.assert_close(MLRNNLoss()(output, Y, weights), MLRNNLoss()(few, None))
+
+
+def test_a_row_of_which_nothing_is_known_teaches_nothing():
+    output = make()(**TOKENS, mask=MASK, targets=Y * 0)
+    loss = MLRNNLoss()(output, Y * 0, torch.zeros_like(Y))
+    assert loss.item() == 0.0
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -143,7 +171,7 @@ def test_all_weights_learn_in_every_order(embedding, masked):
 
 
 def test_the_first_target_of_a_free_order_is_uniform_over_the_labels():
-    truth = make(label_order=None)(**TOKENS, mask=MASK, targets=Y).extras
+    truth = make(label_order=None)(**TOKENS, mask=MASK, targets=Y).extras.truth
     third = 1 / 3
     torch.testing.assert_close(
         truth[:, 0],
@@ -156,7 +184,7 @@ def test_in_a_free_order_what_is_given_is_no_target_and_the_end_is_the_last_one(
     module = make(label_order=None)
     module.output.weight.zero_()
     module.output.bias.copy_(torch.tensor([-9.0, 5.0, -9.0, 4.0, -9.0, 3.0]))
-    truth = module(**one_row(1), targets=Y[:1]).extras[0]
+    truth = module(**one_row(1), targets=Y[:1]).extras.truth[0]
     assert (truth > 0).int().tolist() == [
         [0, 1, 0, 1, 0, 1],
         [0, 0, 0, 1, 0, 1],
@@ -171,7 +199,7 @@ def test_in_a_free_order_nothing_is_learned_after_an_end_that_came_too_early():
     module = make(label_order=None)
     module.output.weight.zero_()
     module.output.bias.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    truth = module(**one_row(1), targets=Y[:1]).extras[0]
+    truth = module(**one_row(1), targets=Y[:1]).extras.truth[0]
     assert truth.sum(dim=1).tolist() == pytest.approx([1.0, 0.0, 0.0, 0.0])
 
 

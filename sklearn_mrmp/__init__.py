@@ -54,6 +54,7 @@ __all__ = [
     "LabelGraphDisplay",
     "MLARAMClassifier",
     "MLKNNClassifier",
+    "MLRNNClassifier",
     "MPVAEClassifier",
     "ModelFileError",
     "MrMPClassifier",
@@ -87,6 +88,7 @@ __all__ = [
 # Estimators whose imports take long: torch, and scikit-learn's neighbours.
 _IMPORTED_LATE = {
     "LaMPClassifier": "_peers.lamp",
+    "MLRNNClassifier": "_peers.mlrnn",
     "MPVAEClassifier": "_peers.mpvae",
     "MrMPClassifier": "_mrmp",
     "MLKNNClassifier": "_baselines.mlknn",

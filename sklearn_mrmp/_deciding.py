@@ -84,6 +84,22 @@ class TunedDecisionsMixin(ABC):
         if isinstance(self._operating_point[1], Decision):
             _ = self.decision_rule_
 
+    def _finds_sets(self, metric, decision):
+        """Return whether it finds label sets itself at an operating point, by no rule.
+
+        A comparison then asks for `_labels_at`, also where it tunes the decisions itself.
+
+        Parameters
+        ----------
+        metric, decision
+            As of `_labels_at`.
+
+        Returns
+        -------
+        finds_sets : bool
+        """
+        return False
+
     def score(self, X, y, sample_weight=None):
         """Score the predictions by `metric`, which they were decided for; classes by accuracy.
 

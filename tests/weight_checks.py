@@ -17,6 +17,7 @@ _NETWORK = (
 _REASONS = {
     "MrMPClassifier": _NETWORK,
     "LaMPClassifier": _NETWORK,
+    "MLRNNClassifier": _NETWORK,
     "MPVAEClassifier": _NETWORK,
     "MeanLinearClassifier": _NETWORK,
     "MLKNNClassifier": "a neighbour is one row, whatever it weighs",

@@ -45,6 +45,12 @@ def _lamp(relations, dataset):
     return LaMPClassifier(relations=relations)
 
 
+def _mlrnn(dataset):
+    from sklearn_mrmp import MLRNNClassifier
+
+    return MLRNNClassifier()
+
+
 def _mpvae(dataset):
     from sklearn_mrmp import MPVAEClassifier
 
@@ -110,6 +116,7 @@ METHODS = {
     "lamp-edgeless": (partial(_lamp, "edgeless"), "LaMP, labels hear the input alone"),
     "lamp-full": (partial(_lamp, "full"), "LaMP, every label hears every other"),
     "lamp-prior": (partial(_lamp, "prior"), "LaMP, labels that occur together hear each other"),
+    "ml-rnn": (_mlrnn, "ML-RNN, a recurrent network that names labels one after the other"),
     "mpvae": (_mpvae, "MPVAE, a variational autoencoder with a multivariate probit"),
     "mlknn": (_mlknn, "ML-KNN"),
     "mlaram": (_mlaram, "ML-ARAM"),

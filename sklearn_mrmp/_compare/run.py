@@ -179,10 +179,11 @@ def _predictor(protocol, estimator, held_out, P_test):
     """Return what predicts the test rows at an operating point, (metric, decision) -> labels.
 
     Decisions are tuned on the rows that were set aside; a classifier for which there are none has
-    tuned its own, and may want to see the rows.
+    tuned its own, and may want to see the rows. One that finds label sets itself is asked for them.
     """
+    classifier = last_step(estimator)
     if held_out is None:
-        classifier, X_test = last_step(estimator), rows_of_last_step(estimator, protocol.X_test)
+        X_test = rows_of_last_step(estimator, protocol.X_test)
         return partial(classifier._labels_at, P_test, X_test)
     Y_fit, X_valid, Y_valid = held_out
     points = OperatingPoints.tune(
@@ -192,7 +193,16 @@ def _predictor(protocol, estimator, held_out, P_test):
         decisions=protocol.decisions,
         metrics=protocol.metrics,
     )
-    return partial(points.predict, P_test)
+    if not isinstance(classifier, TunedDecisionsMixin):
+        return partial(points.predict, P_test)
+
+    def predict(metric, decision):
+        if classifier._finds_sets(metric, decision):
+            X_test = rows_of_last_step(estimator, protocol.X_test)
+            return classifier._labels_at(P_test, X_test, metric, decision)
+        return points.predict(P_test, metric, decision)
+
+    return predict
 
 
 def set_random_states(estimator, seed):

@@ -123,6 +123,17 @@ class Ensemble:
                 return voter.similar_rows(rows)
         return None
 
+    @property
+    def finds_sets(self):
+        """Whether the only voter finds label sets; what several say is about single labels."""
+        voters = list(self.voters.values())
+        return len(voters) == 1 and getattr(voters[0], "finds_sets", False)
+
+    def most_probable_sets(self, rows):
+        """Most probable label sets where they are found, bool (n_samples, n_labels)."""
+        (voter,) = self.voters.values()
+        return voter.most_probable_sets(rows)
+
 
 def _at_candidates(values, shape, votes):
     """Values of all entries, or of the candidates where there are such."""

@@ -64,6 +64,7 @@ _network.net_file:MultilabelNet
 _network.training:TrainedNetwork
 _network.voter:NetworkVoter
 _peers.lamp:LaMPClassifier
+_peers.mlrnn:MLRNNClassifier
 _peers.mpvae:MPVAEClassifier
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter

@@ -158,6 +158,7 @@ class Architecture(ABC):
 _SHIPPED = {
     "mrmp": "sklearn_mrmp._network.mrmp",
     "lamp": "sklearn_mrmp._peers.lamp",
+    "mlrnn": "sklearn_mrmp._peers.mlrnn",
     "mpvae": "sklearn_mrmp._peers.mpvae",
 }
 _registered = {}

@@ -109,19 +109,29 @@ class MultilabelNet(NeuralNet):
         -------
         Z : ndarray of shape (n_samples, n_labels) or (n_samples, k), float32
         """
-        module = self.module_.eval()
-        n_decoded = module.n_labels if candidates is None else candidates.shape[1]
+        n_decoded = self.module_.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
+        self._predict_into(Z, self.module_.predict_logits, rows, candidates)
+        return Z
+
+    def most_probable_sets(self, rows):
+        """Most probable label set of each of the token rows, bool (n_samples, n_labels)."""
+        sets = np.empty((len(rows), self.module_.n_labels), dtype=bool)
+        self._predict_into(sets, self.module_.predict_sets, rows)
+        return sets
+
+    def _predict_into(self, outcome, predicted, rows, candidates=None):
+        """Write what a method of the module says about rows into an array, batch by batch."""
+        module = self.module_.eval()
         prepared = self._prepared(module)
 
         def predict(chosen):
             batch = as_tensors(rows.take(chosen).padded(), self.device)
             if candidates is not None:
                 batch["candidates"] = torch.from_numpy(candidates[chosen]).to(self.device)
-            Z[chosen] = module.predict_logits(**batch, **prepared).cpu().numpy()
+            outcome[chosen] = predicted(**batch, **prepared).cpu().numpy()
 
-        predict_batches(predict, rows, n_decoded, module.d_inner, self.device)
-        return Z
+        predict_batches(predict, rows, outcome.shape[1], module.d_inner, self.device)
 
     def _prepared(self, module):
         """Return what is the same for all rows; computed anew when weights have changed."""

@@ -64,6 +64,15 @@ class NetworkVoter:
             total += net.label_logits(rows.tokens, candidates)
         return total / np.float32(len(self.members))
 
+    @property
+    def finds_sets(self):
+        """Whether there is one network, and it finds label sets."""
+        return len(self.members) == 1 and self.nets[0].module_.finds_sets
+
+    def most_probable_sets(self, rows):
+        """Most probable label sets where they are found, bool (n_samples, n_labels)."""
+        return self.nets[0].most_probable_sets(rows.tokens)
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrainer:

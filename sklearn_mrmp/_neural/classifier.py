@@ -125,6 +125,7 @@ None, default=None
                 X, Y = X[keep], Y[keep]
             names = getattr(settings.graph.relations, "label_names", None)  # a graph brings its own
             check_decision(settings.outcome.decision, self._target_encoding, names)
+            settings = self._with_label_numbers(settings)
             given = None
             if X_val is not None:
                 *given, known = self._with_target(self._checked(encoder, X_val, report), y_val)
@@ -144,6 +145,10 @@ None, default=None
         self._store(learned)
         self._tune_given_decision()
         return learned.interrupted
+
+    def _with_label_numbers(self, settings):
+        """Return the settings of a fit with numbers for labels that parameters name."""
+        return settings
 
     def _store(self, learned):
         """Set the fitted attributes, all at once."""
@@ -305,6 +310,12 @@ None, default=None
         labels = self._decided(self.predict_proba(X), None, metric, decision)
         return self._target_encoding.decode_labels(labels)
 
+    def _predict_chunk(self, X):
+        encoding = self._target_encoding
+        if encoding.is_matrix and self._finds_sets(*self._operating_point):
+            return encoding.decode_labels(self._most_probable_sets(self._encoded(X)))
+        return super()._predict_chunk(X)
+
     def _predict_labels(self, P, rows):
         return self._decided(P, rows, *self._operating_point)
 
@@ -322,11 +333,22 @@ None, default=None
         return super()._predict_classes(P, rows)
 
     def _decided(self, P, rows, metric, decision):
+        if self._finds_sets(metric, decision):
+            return self._most_probable_sets(rows)
         similar = None
         if self._points.needs_rows(metric, decision):
             with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
         return self._points.predict(P, metric, decision, similar, self.label_names_)
+
+    def _finds_sets(self, metric, decision):
+        # The most probable set is the best prediction for subset accuracy.
+        is_asked = metric == "accuracy" and isinstance(decision, str) and decision == "optimal"
+        return is_asked and self._label_sets is None and self._ensemble.finds_sets
+
+    def _most_probable_sets(self, rows):
+        with torch_threads(self._n_threads):
+            return self._ensemble.most_probable_sets(rows)
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)

@@ -22,6 +22,7 @@ from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
 from sklearn_mrmp.nn.lamp import LaMPLoss, LaMPModule
 from sklearn_mrmp.nn.loss import MrMPLoss, RelationalLoss
+from sklearn_mrmp.nn.mlrnn import MLRNNLoss, MLRNNModule
 from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
@@ -38,6 +39,8 @@ __all__ = [
     "LabelModule",
     "LabelPart",
     "LabelRelationModule",
+    "MLRNNLoss",
+    "MLRNNModule",
     "MPVAELoss",
     "MPVAEModule",
     "MrMPLoss",

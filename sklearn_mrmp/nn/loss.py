@@ -109,6 +109,19 @@ def mean_cross_entropy(logits, y_true, weights=None, total=None):
     return loss / (weights.sum() if total is None else total)
 
 
+def weight_factors(weights):
+    """Split weights of entries into those of rows, (B,), and of entries, of which the least is 1.
+
+    For losses in which half of a row's likelihood is not that of half its entries. Unknown entries
+    have the weight 0.
+    """
+    if weights is None:
+        return None, None
+    of_rows = weights.masked_fill(weights <= 0, torch.inf).amin(dim=1)
+    of_rows = of_rows.masked_fill(of_rows.isinf(), 0.0)  # nothing is known of such a row
+    return of_rows, weights / of_rows.clamp(min=torch.finfo(weights.dtype).tiny)[:, None]
+
+
 def _neighbour_mean(adjacency):
     """Operator that averages over the neighbours of each label, over edges of either direction."""
     size = adjacency.shape[0]

@@ -39,11 +39,15 @@ class LabelModule(nn.Module):
         Width of its widest layer; prediction batches are as large as this permits.
     takes_labels : bool
         Whether ``forward`` wants the true labels of training rows, as ``targets``.
+    finds_sets : bool
+        Whether it has ``predict_sets``, which takes what ``forward`` takes and returns the most
+        probable label sets of a batch, bool (B, L).
     """
 
     n_labels: int
     d_inner: int
     takes_labels = False
+    finds_sets = False
 
     def prepared(self):
         """Return what is the same for all batches of a prediction, by the names ``forward`` has."""

@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
 from sklearn_mrmp.nn._speed.probit import log_probit
-from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding
-from sklearn_mrmp.nn.loss import mean_cross_entropy
+from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, summed_tokens
+from sklearn_mrmp.nn.loss import mean_cross_entropy, weight_factors
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 
 # Steepness of the ranking loss.
@@ -103,9 +103,9 @@ class MPVAEModule(LabelModule):
         # The first layers of label encoder, feature encoder and decoder read a row together.
         self.widths = [d_inner, d_model, d_model]
         self.embedding = make_embedding(embedding, sum(self.widths), trained_tokens)
-        self.is_bag = isinstance(self.embedding, TokenEmbedding)
+        is_bag = isinstance(self.embedding, TokenEmbedding)
         self.d_inner = _BAG_WIDTH
-        if not self.is_bag:
+        if not is_bag:
             widest = getattr(self.embedding, "widest", 0)
             self.d_inner = max(sum(self.widths) // _SHARE_OF_STATES, widest, 1)
         literal = architecture == "paper"
@@ -172,11 +172,7 @@ class MPVAEModule(LabelModule):
 
     def _read(self, mask, inputs):
         """Return what the three first layers read of rows, (B, width) each."""
-        weights = _weights(mask)
-        if self.is_bag:
-            rows, size = _bag(self.embedding, weights, **inputs)
-        else:
-            rows, size = _sum(self.embedding(**inputs), weights)
+        rows, size = summed_tokens(self.embedding, mask, inputs)
         if self.norms is None:
             return (rows + self.bias).split(self.widths, dim=1)
         rows = rows * size.clamp(min=1.0).rsqrt()[:, None]
@@ -273,7 +269,7 @@ class MPVAELoss(nn.Module):
         draws = output.extras
         if draws is None:
             return mean_cross_entropy(output.logits, y_true, weights, total)
-        of_rows, of_entries = _factors(weights)
+        of_rows, of_entries = weight_factors(weights)
         losses = self.divergence * draws.divergence
         for m in draws.means:
             nll, ranking = probit_losses(m, draws.shifts, y_true, of_entries)
@@ -281,18 +277,6 @@ class MPVAELoss(nn.Module):
         if weights is None:
             return losses.mean() / y_true.shape[1]
         return (of_rows * losses).sum() / (weights.sum() if total is None else total)
-
-
-def _factors(weights):
-    """Split weights into those of rows, (B,), and of entries, of which the smallest is 1.
-
-    Half of a row's likelihood is not that of half its entries: draws come in between.
-    """
-    if weights is None:
-        return None, None
-    of_rows = weights.masked_fill(weights <= 0, torch.inf).amin(dim=1)
-    of_rows = of_rows.masked_fill(of_rows.isinf(), 0.0)  # nothing is known of such a row
-    return of_rows, weights / of_rows.clamp(min=torch.finfo(weights.dtype).tiny)[:, None]
 
 
 def probit_losses(m, shifts, y_true, weights=None):
@@ -349,31 +333,3 @@ def _divergence(mean_e, log_e, mean_x, log_x):
     """KL divergence of N(mean_e, e^log_e) from N(mean_x, e^log_x), (B,)."""
     gap = (mean_x - mean_e).square() * torch.exp(-log_x)
     return 0.5 * (log_x - log_e - 1.0 + torch.exp(log_e - log_x) + gap).sum(dim=1)
-
-
-def _weights(mask):
-    """Weights of tokens (B, T), 0 for padding, or None if all count alike."""
-    if mask is None:
-        return None
-    return mask.to(torch.float32) if mask.dtype == torch.bool else torch.exp(mask)
-
-
-def _bag(embedding, weights, tokens, values=None):
-    """Sum of each row's tokens, (B, d), without a vector for each, and how many there are."""
-    table, size = embedding.presence.weight, (tokens > 0).sum(dim=1)
-    options = {"mode": "sum", "padding_idx": 0}
-    rows = F.embedding_bag(tokens, table, per_sample_weights=weights, **options)
-    if embedding.value is not None:
-        values = values if weights is None else values * weights
-        table = embedding.value.weight
-        rows = rows + F.embedding_bag(tokens, table, per_sample_weights=values, **options)
-    return rows, size.to(rows.dtype)
-
-
-def _sum(states, weights):
-    """Sum of each row's token states (B, T, d), (B, d), and how many there are."""
-    if weights is None:
-        return states.sum(dim=1), states.new_full((len(states),), states.shape[1])
-    weights = weights.to(states.dtype)
-    rows = torch.bmm(weights[:, None], states)[:, 0]
-    return rows, (weights > 0).sum(dim=1).to(states.dtype)

@@ -1,6 +1,6 @@
 """The neural peers, small enough to be fitted in a second."""
 
-from sklearn_mrmp import LaMPClassifier, MPVAEClassifier
+from sklearn_mrmp import LaMPClassifier, MLRNNClassifier, MPVAEClassifier
 
 SMALL = {"d_model": 8, "d_inner": 12, "max_epochs": 3, "batch_size": 16, "random_state": 0}
 
@@ -16,4 +16,9 @@ def mpvae(**options):
     return MPVAEClassifier(**{**SMALL, "d_latent": 4, "n_samples": 4, **options})
 
 
-PEERS = {"lamp": lamp, "mpvae": mpvae}
+def mlrnn(**options):
+    """Return a small MLRNNClassifier."""
+    return MLRNNClassifier(**{**SMALL, "d_label": 6, "beam_width": 4, **options})
+
+
+PEERS = {"lamp": lamp, "mlrnn": mlrnn, "mpvae": mpvae}

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn import functional as F
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from sklearn_mrmp import label_graph
@@ -64,6 +65,10 @@ def settings_of(name):
         return find_architecture("lamp").settings(
             **sizes, dropout=0.1, relations=graphs.get(name, "chi2")
         )
+    if name.startswith("mlrnn"):
+        orders = {"mlrnn": "f2r", "mlrnn-free": "free"}
+        sizes = {"d_model": 4, "d_inner": 6, "d_label": 3, "beam_width": 3}
+        return find_architecture("mlrnn").settings(**sizes, dropout=0.1, label_order=orders[name])
     if name == "mpvae":
         return find_architecture("mpvae").settings(d_model=4, d_inner=6, dropout=0.1)
     variant = {"mrmp": "default", "mrmp-paper": "paper"}[name]
@@ -111,6 +116,32 @@ def on(device, fake, **tensors):
     return {name: fake.from_tensor(tensor).to(device) for name, tensor in present.items()}
 
 
+def all_places(ended):
+    """Numbers of all rows and places."""
+    rows, places = (torch.arange(size, device=ended.device) for size in ended.shape)
+    return rows.repeat_interleave(ended.shape[1]), places.repeat(ended.shape[0])
+
+
+def plain_gru(gru, x, h=None):
+    """Do what a recurrent layer does, gate by gate: (N, S, d) and (1, N, d') to the same."""
+    h = x.new_zeros(len(x), gru.hidden_size) if h is None else h[0]
+    states = []
+    for step in x.unbind(dim=1):
+        of_x = F.linear(step, gru.weight_ih_l0, gru.bias_ih_l0).chunk(3, dim=1)
+        of_h = F.linear(h, gru.weight_hh_l0, gru.bias_hh_l0).chunk(3, dim=1)
+        reset, update = (torch.sigmoid(of_x[gate] + of_h[gate]) for gate in range(2))
+        h = update * h + (1 - update) * torch.tanh(of_x[2] + reset * of_h[2])
+        states.append(h)
+    return torch.stack(states, dim=1), h[None]
+
+
+def test_the_plain_recurrent_layer_is_torchs():
+    torch.manual_seed(0)
+    gru, x, h = torch.nn.GRU(3, 4, batch_first=True), torch.randn(2, 5, 3), torch.randn(1, 2, 4)
+    for plain, fused in zip(plain_gru(gru, x, h), gru(x, h), strict=True):
+        torch.testing.assert_close(plain, fused)
+
+
 @pytest.fixture(params=["made up", "cuda:0"])
 def device(request):
     if request.param == "made up":
@@ -123,10 +154,17 @@ def device(request):
 @pytest.mark.parametrize("shortlisted", [False, True])
 @pytest.mark.parametrize("make_rows", [features, sequences, states])
 @pytest.mark.parametrize(
-    "name", ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mpvae", "mean_linear"]
+    "name",
+    ["mrmp", "mrmp-paper", "lamp", "lamp-full", "mlrnn", "mlrnn-free", "mpvae", "mean_linear"],
 )
-def test_training_and_prediction_stay_on_the_device(name, make_rows, shortlisted, device):
+def test_training_and_prediction_stay_on_the_device(
+    name, make_rows, shortlisted, device, monkeypatch
+):
     """Forward, loss, backward, the optimiser's step, and what prediction computes."""
+    # Fake tensors have no values, which say how many steps there are, and no fused recurrent layer.
+    monkeypatch.setattr("sklearn_mrmp.nn.mlrnn._longest", lambda y: 2)
+    monkeypatch.setattr("sklearn_mrmp.nn._recurrent.beam._live", all_places)
+    monkeypatch.setattr(torch.nn.GRU, "forward", plain_gru)
     module, loss, batches = network(name, make_rows(), shortlisted)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         moved(module, fake, device), moved(loss, fake, device)

@@ -27,7 +27,7 @@ def settings_of(classifier):
     """Return the settings of a classifier's network, as its module takes them."""
     params = classifier.get_params(deep=False)
     settings = FitSettings.of(params, find_architecture("mrmp"), "features").network
-    arguments = settings.as_dict() | {"d_inner": settings.inner_width}
+    arguments = settings.as_dict()
     del arguments["relation_loss"]
     return arguments
 

@@ -23,6 +23,11 @@ from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._splits.splitters import (
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    multilabel_train_test_split,
+)
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
@@ -40,6 +45,8 @@ __all__ = [
     "MLKNNClassifier",
     "ModelFileError",
     "MrMPClassifier",
+    "MultilabelStratifiedKFold",
+    "MultilabelStratifiedShuffleSplit",
     "SoftVotingMultilabelClassifier",
     "TextEncoder",
     "ThresholdDisplay",
@@ -54,6 +61,7 @@ __all__ = [
     "hierarchy_relation",
     "label_graph",
     "load",
+    "multilabel_train_test_split",
     "relation_ablation",
     "save",
     "similarity_relation",

@@ -58,7 +58,7 @@ CONSTRAINTS = {
     "n_relation_layers": [COUNT],
     "n_decoder_layers": [COUNT, AUTO],
     "n_encoder_layers": [Interval(Integral, 0, None, closed="left"), AUTO],
-    "d_inner": [COUNT, None],
+    "d_inner": [COUNT, AUTO],
     "architecture": [StrOptions({"default", "paper"})],
     "composition": [StrOptions({"sum", "sub", "mult"})],
     "relation_loss": [Interval(Real, 0, None, closed="left")],

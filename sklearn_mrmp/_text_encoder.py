@@ -70,6 +70,7 @@ class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     -----
     Model files and pickles hold the name of the encoder, the `revision` that was asked for and a
     fingerprint, not its weights. They load that revision by that name, and refuse another encoder.
+    ``save(model, path, encoder_weights=True)`` puts weights and tokenizer into the file.
     An encoder given as objects has to be given again to a loaded model:
     ``set_params(encoder=(model, tokenizer))``. Model files do not hold `cache_dir`.
 

@@ -25,6 +25,7 @@ ROOMS = {
     "_host": set(),
     "nn": set(),
     "datasets": {"_host"},
+    "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_model_files"},
     "_graph": {"_numerics", "_host", "_model_files"},
@@ -65,7 +66,7 @@ TOP = ("_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
 TORCH = {"nn", "_encoders", "_text_encoder", "_network", "_checkpoints", "_neural", "_mrmp"}
-TORCH_FILES = {"_host/torch_state.py"}
+TORCH_FILES = {"_host/torch_state.py", "_model_files/torch_weights.py"}
 
 
 def module_name(path):

@@ -19,7 +19,7 @@ import pytest
 import scipy
 import sklearn
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import sklearn_mrmp
 from sklearn_mrmp import MrMPClassifier
@@ -28,6 +28,7 @@ from sklearn_mrmp.datasets import make_related_labels
 RECORD = Path(__file__).with_name("golden.json")
 NAMES = Path(__file__).with_name("public_names.txt")
 METRICS = ("accuracy", "f1_samples", "f1_micro", "f1_macro")
+PROCESSOR = ("model name", "cpu family", "model", "stepping", "cache size")
 SMALL = {"d_model": 16, "max_epochs": 3, "random_state": 0, "n_threads": 1}
 
 
@@ -107,12 +108,15 @@ def outcome(name):
 
 
 def machine():
-    """What the bits depend on."""
+    """What the bits depend on: the very processor, whose name several generations may share."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if sys.platform == "linux" else []
-    model = next((line.partition(":")[2].strip() for line in lines if "model name" in line), "")
+    parts = [[part.strip() for part in line.split(":", 1)] for line in lines if ":" in line]
+    first = dict(reversed(parts))  # of the first core
+    known = {name: first.get(name, "") for name in PROCESSOR}
     versions = {m.__name__: m.__version__ for m in (torch, np, scipy, sklearn)}
+    kernels = sorted({str(library.get("architecture")) for library in threadpool_info()})
     simd = torch.backends.cpu.get_cpu_capability()
-    return {"processor": platform.machine(), "model": model, "simd": simd, **versions}
+    return {"processor": platform.machine(), **known, "simd": simd, "kernels": kernels, **versions}
 
 
 @pytest.mark.parametrize("name", CASES)

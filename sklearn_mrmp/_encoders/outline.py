@@ -6,7 +6,10 @@ known to that type: a stranger's outline can neither bring code along, nor load 
 more time or memory than its weights do. Knows torch, and `transformers` when it is used.
 """
 
+from contextlib import contextmanager
+
 import torch
+from torch.overrides import TorchFunctionMode
 
 from sklearn_mrmp._host.optional import import_optional
 
@@ -62,7 +65,7 @@ def outline_of(model):
     Parameters
     ----------
     model : torch.nn.Module
-        A transformer, without what its outline leaves out; see `without_pooler`.
+        A transformer.
 
     Returns
     -------
@@ -72,10 +75,9 @@ def outline_of(model):
     config = model.config
     if getattr(config, "model_type", None) not in TYPES:
         return None
-    attention = getattr(config, "_attn_implementation", None)
     outline = {
         "type": config.model_type,
-        "attention": attention if attention in _ATTENTION else _ATTENTION[-1],
+        "attention": _attention_of(model),
         "config": {k: v for k, v in config.to_dict().items() if k in _known_settings(config)},
     }
     try:
@@ -86,11 +88,58 @@ def outline_of(model):
     return outline if _shapes(again) == _shapes(model) else None
 
 
+def _attention_of(model):
+    """Tell by one token how a transformer computes attention; `transformers` does not say it."""
+    listener, device = _SoftmaxListener(), next(model.parameters()).device
+    token = torch.zeros(1, 1, dtype=torch.long, device=device)
+    with evaluating(model), torch.inference_mode(), listener:
+        model(input_ids=token, attention_mask=torch.ones_like(token))
+    return "eager" if listener.heard else "sdpa"
+
+
+class _SoftmaxListener(TorchFunctionMode):
+    """Hears whether a softmax is computed by itself, and not as a part of fused attention."""
+
+    heard = False
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        """Call the function, as ever."""
+        self.heard |= getattr(func, "__name__", "") == "softmax"
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def evaluating(model):
+    """Put a model into evaluation mode; afterwards it is as before."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
+
+
 def without_pooler(model):
     """Take away the layer behind the states, which is not read and would not learn."""
-    if TYPES.get(getattr(model.config, "model_type", None)) == _WITHOUT_POOLER:
+    if _has_pooler(model):
         model.pooler = None
     return model
+
+
+def weights_of(model):
+    """Return the weights that states depend on, by their names: all but those of the pooler.
+
+    Checkpoints often have no pooler, and `transformers` then draws a new one whenever it loads
+    them.
+    """
+    weights = model.state_dict()
+    if not _has_pooler(model):
+        return weights
+    return {name: weight for name, weight in weights.items() if not name.startswith("pooler.")}
+
+
+def _has_pooler(model):
+    return TYPES.get(getattr(model.config, "model_type", None)) == _WITHOUT_POOLER
 
 
 def transformer_of(outline):
@@ -126,6 +175,14 @@ def transformer_of(outline):
     return model
 
 
+def vocabulary_size(outline):
+    """Return how many tokens an outline has vectors for, or raise ValueError."""
+    size = _checked(outline)[1].get("vocab_size")
+    if type(size) is not int or size < 1:
+        raise ValueError(f"an encoder with vocab_size={size!r:.50}")
+    return size
+
+
 def _checked(outline):
     """Return type, settings and attention of an outline, or raise ValueError."""
     if not isinstance(outline, dict) or outline.keys() != {"type", "attention", "config"}:
@@ -159,4 +216,4 @@ def _known_settings(config):
 
 
 def _shapes(model):
-    return {name: tuple(weight.shape) for name, weight in model.named_parameters()}
+    return {name: tuple(weight.shape) for name, weight in weights_of(model).items()}

@@ -1,26 +1,25 @@
 """A pretrained text encoder of `transformers`, used as it is: texts in, token states out.
 
 It is known by its name and by a fingerprint of its weights, so that a model file can say which one
-it needs without holding it. Code of others is never run: ``trust_remote_code`` is not set. Knows
-torch, `transformers` when it is used, and state rows.
+it needs without holding it; `encoder_file` says what files hold. Code of others is never run:
+``trust_remote_code`` is not set. Knows torch, `transformers` when it is used, and state rows.
 """
 
 import hashlib
 import json
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from sklearn_mrmp._encoders.cache import StateCache
-from sklearn_mrmp._encoders.layers import MOST_LAYERS, chosen_layers, layers_of, read_layers
+from sklearn_mrmp._encoders.layers import chosen_layers, layers_of, read_layers
+from sklearn_mrmp._encoders.outline import evaluating, weights_of
 from sklearn_mrmp._encoders.pieces import Piece, room_for, rows_of, text_key
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
-from sklearn_mrmp._model_files.part import Part, is_count, require
 
 # How a tokenizer treats capitals, accents and signs shows in what it makes of these words.
 _PROBE = "Été DON'T"
@@ -48,6 +47,8 @@ class PretrainedEncoder:
         Width of its token states: that of all layers that are read.
     fingerprint_ : str
         SHA-256 of weights, vocabulary, and how a tokenizer splits words.
+    carried : str or None
+        Where model and tokenizer came with a model file: SHA-256 of all that it said of them.
     """
 
     def __init__(self, name=None, loaded=None, layers=(), revision=None):
@@ -55,6 +56,7 @@ class PretrainedEncoder:
         self._loaded = loaded
         self.layers = layers
         self.revision = revision
+        self.carried = None
 
     @classmethod
     def of(cls, encoder, layers="last", revision=None):
@@ -82,7 +84,7 @@ class PretrainedEncoder:
         found = layers_of(model)
         self.layers = chosen_layers(layers, None if found is None else len(found))
         self.width_ = int(model.config.hidden_size) * max(len(self.layers), 1)
-        self.fingerprint_ = _fingerprint(model, tokenizer)
+        self.fingerprint_ = fingerprint_of(model, tokenizer)
         return self
 
     @property
@@ -97,17 +99,21 @@ class PretrainedEncoder:
                 raise ValueError(
                     "This model was fitted with an encoder that was given as a model and a "
                     "tokenizer, which its file does not hold. Give them again: "
-                    "set_params(encoder=(model, tokenizer))."
+                    "set_params(encoder=(model, tokenizer)); or save it with encoder_weights=True."
                 )
             loaded = load_parts(self.name, "AutoModel", "AutoTokenizer", revision=self.revision)
             known = getattr(self, "fingerprint_", None)
-            if known is not None and _fingerprint(*loaded) != known:
+            if known is not None and fingerprint_of(*loaded) != known:
                 raise ValueError(
                     f"The encoder {self.name!r} is not the one that this model was fitted "
                     "with: its weights or its vocabulary differ."
                 )
             self._loaded = loaded
         return self._loaded
+
+    def hold(self, model, tokenizer, mark):
+        """Take model and tokenizer out of a model file; they stay, also in pickles."""
+        self._loaded, self.carried = (model, tokenizer), mark
 
     def given(self, encoder):
         """Return this encoder with a user's objects in it, if they are the same encoder's."""
@@ -123,7 +129,8 @@ class PretrainedEncoder:
 
     def __getstate__(self):
         """Leave out what can be loaded again by its name."""
-        return {**self.__dict__, "_loaded": self._loaded if self.name is None else None}
+        by_name = self.name is not None and self.carried is None
+        return {**self.__dict__, "_loaded": None if by_name else self._loaded}
 
     def encode(self, texts, max_tokens=None, device="cpu", tell=None, cache_dir=None):
         """Return the token states of texts, in half precision.
@@ -157,7 +164,8 @@ class PretrainedEncoder:
         limits = _limits(*self.loaded(), max_tokens)
         cache, pieces = None, []
         if cache_dir is not None:
-            name = "-".join([self.fingerprint_[:32], *map(str, limits), *map(str, self.layers)])
+            mark = (self.carried or self.fingerprint_)[:32]
+            name = "-".join([mark, *map(str, limits), *map(str, self.layers)])
             cache = StateCache(cache_dir, name, self.width_)
             pieces = cache.find(keys)
         found = {key for piece in pieces for key in piece.places}
@@ -173,7 +181,7 @@ class PretrainedEncoder:
     def _encoded(self, texts, limits, device, tell):
         """Encode texts, which are given by their keys, into a piece."""
         model, tokenizer = self.loaded()
-        if self.name is not None:
+        if self.name is not None or self.carried is not None:
             model = model.to(resolve_device(device))
         max_tokens, window = limits
         windows, rows = token_windows(tokenizer, texts.values(), window, max_tokens)
@@ -184,7 +192,7 @@ class PretrainedEncoder:
         starts = np.cumsum(lengths) - lengths + rows
         states = room_for(int(lengths.sum()) + len(texts), self.width_)
         sums, n_done = np.zeros((len(texts), self.whole_width), np.float32), 0
-        with torch_threads(None), torch.inference_mode(), _evaluating(model):
+        with torch_threads(None), torch.inference_mode(), evaluating(model):
             for chosen in windows_by_length(lengths):
                 found, last = _states(model, [windows[i] for i in chosen], self.layers)
                 for number, vectors in zip(chosen, found, strict=True):
@@ -248,15 +256,23 @@ def _limits(model, tokenizer, max_tokens):
     return int(max_tokens), window
 
 
-def _fingerprint(model, tokenizer):
+def fingerprint_of(model, tokenizer):
+    """Return the SHA-256 of weights, vocabulary, and how a tokenizer splits words."""
     digest = hashlib.sha256()
-    for name, weight in sorted(model.state_dict().items()):
+    for name, weight in sorted(weights_of(model).items()):
         digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
         digest.update(weight.detach().cpu().contiguous().view(torch.uint8).numpy().data)
     digest.update(json.dumps(sorted(tokenizer.get_vocab().items())).encode())
     windows, _ = token_windows(tokenizer, [_PROBE], window=16)
     digest.update(json.dumps(windows).encode())
     return digest.hexdigest()
+
+
+def probe_states(model, tokenizer, layers):
+    """Return the states of some words, by which two encoders can be compared."""
+    windows, _ = token_windows(tokenizer, [_PROBE], window=16)
+    with torch_threads(None), torch.inference_mode(), evaluating(model):
+        return _states(model, windows, layers)[0]
 
 
 def _states(model, windows, layers):
@@ -272,47 +288,3 @@ def _states(model, windows, layers):
     out, last = read_layers(model, layers, input_ids=ids, attention_mask=mask)
     sums = (last.float() * mask[..., None]).sum(dim=1)
     return out.float().clamp(-_LARGEST, _LARGEST).half().cpu().numpy(), sums.cpu().numpy()
-
-
-@contextmanager
-def _evaluating(model):
-    """Put a model into evaluation mode; afterwards it is as before."""
-    was_training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was_training)
-
-
-def require_revision(revision, name):
-    """Check, in a model file, that a revision is text and belongs to a name."""
-    fits = revision is None or (isinstance(revision, str) and name is not None)
-    require(fits, "revision of an encoder")
-
-
-def _take(encoder):
-    """Return what a file holds of an encoder: not its weights."""
-    fitted = {"width_": encoder.width_, "fingerprint_": encoder.fingerprint_}
-    params = {"name": encoder.name, "layers": encoder.layers, "revision": encoder.revision}
-    return params, fitted
-
-
-def _make(params, fitted):
-    """Make an encoder that is loaded when it is needed, and then must be the same."""
-    require(params.keys() == {"name", "layers", "revision"}, "an encoder")
-    require(fitted.keys() == {"width_", "fingerprint_"}, "an encoder")
-    name, layers = params["name"], params["layers"]
-    width, mark = fitted["width_"], fitted["fingerprint_"]
-    require(name is None or isinstance(name, str), "name of an encoder")
-    require_revision(params["revision"], name)
-    require(is_count(width) and isinstance(mark, str), "an encoder")
-    is_tuple = isinstance(layers, tuple) and len(layers) <= MOST_LAYERS
-    require(is_tuple and all(type(number) is int for number in layers), "layers of an encoder")
-    require(width % max(len(layers), 1) == 0, "layers of an encoder")
-    encoder = PretrainedEncoder(name, None, layers, params["revision"])
-    encoder.width_, encoder.fingerprint_ = width, mark
-    return encoder
-
-
-PretrainedEncoder._model_part = Part(take=_take, make=_make)

@@ -15,16 +15,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sklearn_mrmp._encoders.outline import TYPES, outline_of, transformer_of, without_pooler
-from sklearn_mrmp._encoders.text import (
-    PretrainedEncoder,
-    load_parts,
-    reading_window,
-    require_revision,
+from sklearn_mrmp._encoders.encoder_file import no_place, require_revision
+from sklearn_mrmp._encoders.outline import (
+    outline_of,
+    transformer_of,
+    vocabulary_size,
+    without_pooler,
 )
+from sklearn_mrmp._encoders.text import PretrainedEncoder, load_parts, reading_window
+from sklearn_mrmp._encoders.tokenizer_data import tokenizer_data, tokenizer_of
 from sklearn_mrmp._encoders.windows import token_windows
 from sklearn_mrmp._input.token_rows import TokenRows
-from sklearn_mrmp._model_files.errors import UnsupportedPartError
 from sklearn_mrmp._model_files.part import Part, is_count, require
 
 # What the file says of an encoder, besides its weights.
@@ -77,6 +78,7 @@ class TunableEncoder:
         self.unknown = unknown
         self.vocabulary = vocabulary
         self.revision = revision
+        self.carried = False  # whether the tokenizer came with a model file
         self._pretrained = pretrained
         self._tokenizer = tokenizer
 
@@ -87,7 +89,7 @@ class TunableEncoder:
         model, tokenizer = pretrained.loaded()
         return cls(
             pretrained.name,
-            outline_of(_copy(model)),
+            outline_of(model),
             pretrained.width_,
             reading_window(model, tokenizer),
             _id_of_unknown(tokenizer),
@@ -107,7 +109,7 @@ class TunableEncoder:
 
     def __getstate__(self):
         """Leave out what can be loaded again by its name."""
-        kept = self._tokenizer if self.name is None else None
+        kept = self._tokenizer if self.name is None or self.carried else None
         return {**self.__dict__, "_tokenizer": kept}
 
     @property
@@ -147,7 +149,8 @@ class TunableEncoder:
                 raise ValueError(
                     "This classifier was fitted with an encoder that was given as a model and a "
                     "tokenizer, and its file holds the weights but not the tokenizer. Give both "
-                    "again: set_params(encoder=(model, tokenizer))."
+                    "again: set_params(encoder=(model, tokenizer)); or save it with "
+                    "encoder_weights=True."
                 )
             (found,) = load_parts(self.name, "AutoTokenizer", revision=self.revision)
             self._tokenizer = self._checked(found)
@@ -171,7 +174,7 @@ class TunableEncoder:
 
     def without_start(self):
         """Return the same for a network that has been trained, which has weights of its own."""
-        return TunableEncoder(**{name: getattr(self, name) for name in _SAID})
+        return TrainedEncoder(**{name: getattr(self, name) for name in _SAID})
 
     def make(self):
         """Make a transformer for one network: as it was pretrained, or for the weights of a file.
@@ -187,6 +190,10 @@ class TunableEncoder:
         with torch.device("cpu"):  # also where only an outline of the network is made
             model, _ = self._pretrained.loaded()
         return _ready_to_learn(_copy(model))
+
+
+class TrainedEncoder(TunableEncoder):
+    """The same inside a network that has been trained, which makes no tokens of texts."""
 
 
 def _copy(model):
@@ -218,19 +225,36 @@ def _mark(tokenizer):
     return hashlib.sha256(json.dumps(sorted(tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
-def _take(encoder):
+def _take(encoder, request):
     """Return what a file holds of an encoder: not its weights, which are the network's."""
+    params = _take_said(encoder)[0]
+    if request.encoder_weights or encoder.carried:
+        found, n_ids = encoder._loaded_tokenizer(), vocabulary_size(encoder.outline)
+        params["tokenizer"] = tokenizer_data(found, n_ids, request.known)
+    return params, {}
+
+
+def _take_said(encoder):
     if encoder.outline is None:
-        raise UnsupportedPartError(
-            "The fine-tuned encoder has no place in a model file, which holds transformers of the "
-            f"types {', '.join(TYPES)}, as they are made of their configuration. To keep it on "
-            "your own machine, use joblib; never load such a file of a stranger."
-        )
+        raise no_place("fine-tuned encoder")
     return {name: getattr(encoder, name) for name in _SAID}, {}
 
 
 def _make(params, fitted):
-    """Make an encoder whose tokenizer is loaded when it is needed, and then must be the same."""
+    """Make an encoder whose tokenizer came along, or is loaded by its name and must be the same."""
+    data = params.pop("tokenizer", None)
+    encoder = TunableEncoder(**_checked_said(params, fitted))
+    if data is not None:
+        found = tokenizer_of(data, vocabulary_size(encoder.outline))
+        encoder._tokenizer, encoder.carried = encoder._checked(found), True
+    return encoder
+
+
+def _make_trained(params, fitted):
+    return TrainedEncoder(**_checked_said(params, fitted))
+
+
+def _checked_said(params, fitted):
     require(params.keys() == set(_SAID) and not fitted, "an encoder")
     name, vocabulary, unknown = params["name"], params["vocabulary"], params["unknown"]
     require(name is None or isinstance(name, str), "name of an encoder")
@@ -239,7 +263,8 @@ def _make(params, fitted):
     require(all(is_count(size) and size <= _MOST for size in sizes), "sizes of an encoder")
     require(type(unknown) is int and 0 <= unknown < _MOST, "tokens of an encoder")
     require(isinstance(vocabulary, str), "vocabulary of an encoder")
-    return TunableEncoder(**params)
+    return params
 
 
-TunableEncoder._model_part = Part(take=_take, make=_make)
+TunableEncoder._model_part = Part(take_for=_take, make=_make)
+TrainedEncoder._model_part = Part(take=_take_said, make=_make_trained)

@@ -4,6 +4,8 @@ A text is cut into windows as long as the encoder reads at once; one window is e
 tokens are asked for. Knows tokenizers of `transformers` by their call, and numpy.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 # Tokens of a batch, padding included, and windows of a batch.
@@ -35,8 +37,10 @@ def token_windows(tokenizer, texts, window, max_tokens=None):
     texts, limit = list(texts), window if max_tokens is None else max_tokens
     options = {"truncation": True, "max_length": min(limit, window), "padding": False}
     if limit <= window or not getattr(tokenizer, "is_fast", False):
-        return tokenizer(texts, **options)["input_ids"], np.arange(len(texts))
-    encoded = tokenizer(texts, **options, return_overflowing_tokens=True)
+        with tokenizer_errors():
+            return tokenizer(texts, **options)["input_ids"], np.arange(len(texts))
+    with tokenizer_errors():
+        encoded = tokenizer(texts, **options, return_overflowing_tokens=True)
     rows = np.asarray(encoded["overflow_to_sample_mapping"])
     windows, kept, n_left = [], [], np.full(len(texts), limit)
     for row, ids in zip(rows, encoded["input_ids"], strict=True):
@@ -61,3 +65,14 @@ def windows_by_length(lengths):
         size = max(1, min(_BATCH_WINDOWS, _BATCH_TOKENS // max(int(lengths[order[0]]), 1)))
         yield order[:size]
         order = order[size:]
+
+
+@contextmanager
+def tokenizer_errors():
+    """Raise ValueError where compiled code of `tokenizers` raises a bare Exception, or panics."""
+    try:
+        yield
+    except BaseException as error:  # a panic is no Exception
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(f"The tokenizer is not in order: {error!s:.200}") from error

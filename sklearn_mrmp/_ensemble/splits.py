@@ -1,7 +1,7 @@
 """Which rows are held out: one part of them, given rows, or each of several folds in turn.
 
-Always at random where we choose: label sets are too many to stratify. Knows numpy, scikit-learn and
-encoded rows.
+Always at random where we choose: stratified rows gave no better decisions (docs/dev/splits.md), and
+callers can pass a splitter. Knows numpy, scikit-learn and encoded rows.
 """
 
 from dataclasses import dataclass

@@ -10,6 +10,8 @@ Five layers, each of which trusts the file no further than it has checked it its
   of which says by its `part` what a file may hold of it;
 - `api`: `save`, `load` and the methods of the classifiers.
 
+`torch_weights` helps classes that hold weights of torch modules to check them.
+
 Checkpoints use the first three. Nothing here knows pickle, evaluates text, or imports a module that
 a file names.
 """

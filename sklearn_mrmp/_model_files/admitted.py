@@ -35,7 +35,8 @@ _decisions.rules.label_sets:LabelSetMarginalRule
 _decisions.rules.label_sets:LabelSetRule
 _decisions.operating_points:OperatingPoints
 _decisions.rules.seen_rows:SeenRowRule
-_encoders.text:PretrainedEncoder
+_encoders.encoder_file:PretrainedEncoder
+_encoders.tunable:TrainedEncoder
 _encoders.tunable:TunableEncoder
 _ensemble.gain:VoteGain
 _ensemble.label_sets:LabelSetVote

@@ -15,10 +15,11 @@ from sklearn_mrmp._model_files.decoding import Decoder
 from sklearn_mrmp._model_files.encoding import Encoder
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.objects import decode_object, encode_object
+from sklearn_mrmp._model_files.part import Request
 from sklearn_mrmp._version import __version__
 
 
-def save(estimator, path):
+def save(estimator, path, *, encoder_weights=False):
     """Save a fitted model as a file of data that is safe to pass on.
 
     Parameters
@@ -28,6 +29,10 @@ def save(estimator, path):
         files know, such as a `~sklearn.pipeline.Pipeline` around one.
     path : str or path-like
         The file. One that exists is replaced, in one step at the end.
+    encoder_weights : bool, default=False
+        Whether a pretrained text encoder, which the file otherwise names, comes with its weights
+        and its tokenizer, so that the file can be used where the encoder is not. A model that was
+        loaded with them is always saved with them, and one without an encoder is as ever.
 
     Raises
     ------
@@ -59,12 +64,12 @@ def save(estimator, path):
     ...     sklearn_mrmp.load(path)
     MLKNNClassifier()
     """
-    _save(estimator, path)
+    _save(estimator, path, encoder_weights)
 
 
-def _save(estimator, path):
+def _save(estimator, path, encoder_weights):
     check_is_fitted(estimator)
-    encoder = Encoder(encode_object)
+    encoder = Encoder(encode_object, Request(encoder_weights))
     state = bounded_json.dump(encoder.encode(estimator))
     _rebuild(state, dict(encoder.arrays))  # what cannot be loaded is not written
     metadata = {
@@ -157,15 +162,18 @@ def _rebuild(state, arrays):
 class ModelFileMixin:
     """Gives a classifier the methods ``save`` and ``load``."""
 
-    def save(self, path):
+    def save(self, path, *, encoder_weights=False):
         """Save the fitted model as a file of data that is safe to pass on.
 
         Parameters
         ----------
         path : str or path-like
             The file; see `sklearn_mrmp.save`.
+        encoder_weights : bool, default=False
+            Whether a pretrained text encoder comes with its weights and its tokenizer, so that the
+            file can be used where the encoder is not.
         """
-        _save(self, path)
+        _save(self, path, encoder_weights)
 
     @classmethod
     def load(cls, path):

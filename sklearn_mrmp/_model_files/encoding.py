@@ -41,6 +41,8 @@ class Encoder:
     encode_object : callable
         Turns an object of a class into the content of its ``"object"`` node; called with the
         encoder, the object and the path to it.
+    request : object, default=None
+        What was asked for, for `encode_object` to know.
 
     Attributes
     ----------
@@ -50,8 +52,9 @@ class Encoder:
         What was left out.
     """
 
-    def __init__(self, encode_object):
+    def __init__(self, encode_object, request=None):
         self.encode_object = encode_object
+        self.request = request
         self.arrays = {}
         self.notes = []
         self._names = {}  # by identity: name of an array's last copy, and how often it is used

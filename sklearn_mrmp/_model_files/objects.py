@@ -48,7 +48,10 @@ def encode_object(encoder, value, path):
     """Content of the ``"object"`` node of a value."""
     name = admitted_name(value, path)
     part = _part_of_class(type(value), name)
-    params, fitted = (part.take or _take(part, type(value), path))(value)
+    if part.take_for is not None:
+        params, fitted = part.take_for(value, encoder.request)
+    else:
+        params, fitted = (part.take or _take(part, type(value), path))(value)
     nodes = {}
     for key, item in params.items():
         nodes[key] = _encode_param(encoder, part, value, key, item, (*path, key))

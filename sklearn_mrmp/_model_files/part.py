@@ -22,6 +22,22 @@ _MAX_REPETITIONS = 2
 
 
 @dataclass(frozen=True)
+class Request:
+    """What the user of `save` asked for, and what is in the file already.
+
+    Attributes
+    ----------
+    encoder_weights : bool
+        Whether pretrained encoders come with their weights and their tokenizers.
+    known : dict of str to object
+        Arrays, or dicts of them, by what tells them from others: equal ones are stored once.
+    """
+
+    encoder_weights: bool = False
+    known: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Part:
     """What a file may hold of a class.
 
@@ -45,6 +61,9 @@ class Part:
         Whether any attribute that is named by scikit-learn's convention may be set too.
     take : callable or None
         Returns the parameters and the attributes to store of an object, two dicts.
+    take_for : callable or None
+        The same for a class of which files hold more if asked: called with the object and a
+        `Request`.
     make : callable or None
         Makes the object of what `take` returned.
     check : callable or None
@@ -62,6 +81,7 @@ class Part:
     tidy: Mapping[str, Callable] = field(default_factory=dict)
     conventional: bool = False
     take: Callable | None = None
+    take_for: Callable | None = None
     make: Callable | None = None
     check: Callable | None = None
     complete: Callable | None = None

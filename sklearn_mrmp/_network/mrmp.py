@@ -66,7 +66,8 @@ _AUTOMATIC = {
 # Where the encoder learns as well, a few passes suffice, and what is left out would be a word.
 _OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 # On bags of words a short cycle at a high rate, without encoder layers, is nearly as good for the
-# vote as the whole training, in a third to a fifth of its time (docs/dev/fast_where_it_pays.md).
+# vote as the whole training, in a third to a seventh of its time (docs/dev/fast_where_it_pays.md).
+# Its feed-forward blocks, most of the arithmetic, are a quarter as wide: wider ones gain nothing.
 _SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
 _CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
 
@@ -77,7 +78,7 @@ class MrMPSettings(Settings):
 
     d_model: int | str = "auto"
     n_heads: int | str = "auto"
-    d_inner: int | None = None
+    d_inner: int | str = "auto"
     n_encoder_layers: int | str = "auto"
     n_relation_layers: int = 2
     n_decoder_layers: int | str = "auto"
@@ -85,11 +86,6 @@ class MrMPSettings(Settings):
     composition: str = "sum"
     architecture: str = "default"
     relation_loss: float = 0.001
-
-    @property
-    def inner_width(self):
-        """Width of the feed-forward blocks."""
-        return self.d_inner or 2 * self.d_model
 
 
 class MrMPArchitecture(Architecture):
@@ -106,10 +102,11 @@ class MrMPArchitecture(Architecture):
         if input_type == "text" and params.get("encoder_lr", 0) > 0:
             values = dict(_OF_TUNED)
         width = params.get("d_model", "auto")
-        if width != "auto":
-            heads = range(1, values["n_heads"] + 1)
-            values["n_heads"] = max(n for n in heads if width % n == 0)
-        return values
+        if width == "auto":
+            width = values["d_model"]
+        heads = range(1, values["n_heads"] + 1)
+        values["n_heads"] = max(n for n in heads if width % n == 0)
+        return values | {"d_inner": 2 * width}
 
     def first_try(self, params, input_type):
         """Bags of words get a short cycle first, unless a length of training is asked for."""
@@ -117,11 +114,12 @@ class MrMPArchitecture(Architecture):
         is_paper = params.get("architecture") == "paper" or params.get("lr_schedule") != "onecycle"
         if asked or is_paper or input_type != "features":
             return None
-        return self.automatic(params, input_type) | _SHORT
+        values = self.automatic(params, input_type)
+        return values | _SHORT | {"d_inner": max(1, values["d_inner"] // 4)}
 
     def module_arguments(self, settings, data):
         """Widths and depths as set; the graph, and where the labels' biases start."""
-        arguments = settings.as_dict() | {"d_inner": settings.inner_width}
+        arguments = settings.as_dict()
         del arguments["relation_loss"]
         return arguments | {
             "embedding": data.embedding,
@@ -151,7 +149,7 @@ class MrMPArchitecture(Architecture):
     def activation_numbers(self, settings, sizes):
         """Vectors that the layers keep, of tokens and of labels, and dropout's table."""
         d = settings.d_model
-        layer = _WIDE * d + _INNER * settings.inner_width
+        layer = _WIDE * d + _INNER * settings.d_inner
         tokens = settings.n_encoder_layers * layer
         tokens += (_EMBEDDED + 2 * settings.n_decoder_layers) * d
         labels = settings.n_decoder_layers * layer

@@ -7,23 +7,16 @@ by their seam; names no layer.
 """
 
 import inspect
-import threading
-from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from skorch.history import History
-from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from sklearn_mrmp._host.torch_state import (
-    float32_default,
-    is_present,
-    load_compiler,
-    seeded_torch,
-)
+from sklearn_mrmp._host.torch_state import is_present, load_compiler, seeded_torch
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._model_files.torch_weights import check_weights, in_outline
 from sklearn_mrmp._network.architecture import find_architecture, relation_tensors
 from sklearn_mrmp._network.batches import TokenBatches
 from sklearn_mrmp._network.net import MultilabelNet
@@ -40,7 +33,6 @@ _SETTINGS = (
     "optimizer__weight_decay",
     "iterator_train__feature_dropout",
 )
-_MAX_WEIGHTS = 10_000
 _MAX_RELATIONS = 64
 
 
@@ -102,15 +94,13 @@ def make_net(params, fitted):
     require(params.keys() == names and fitted.keys() == {"weights"}, "a network")
     architecture, weights = _checked_architecture(params["architecture"]), fitted["weights"]
     arguments = _checked_arguments(architecture, params["module"])
-    require(isinstance(weights, dict) and len(weights) <= _MAX_WEIGHTS, "weights of the network")
-    require(all(type(weight) is np.ndarray for weight in weights.values()), "weights that are not")
     if params["relations"] is not None:
         relations = _checked_relations(params["relations"], arguments["n_labels"])
         arguments = {**arguments, _RELATIONS: relations}
     load_compiler()
-    with float32_default(), torch.device("meta"), at_most(len(weights)):  # shapes without memory
+    with in_outline(weights):
         outline = architecture.module(**arguments)
-    _check_weights(outline, weights)
+    check_weights(outline, weights)
     net = _build(architecture, arguments, params)
     with torch.no_grad():
         for name, parameter in net.module_.named_parameters():
@@ -149,40 +139,6 @@ def _checked_relations(relations, n_labels):
         require(is_square, f"relation {name!r}")
         require(bool(np.isfinite(adjacency.data).all()), f"weights of relation {name!r}")
     return relation_tensors(relations)
-
-
-@contextmanager
-def at_most(n_weights):
-    """Refuse to make a module with more weights than this, in this thread."""
-    thread, n_made = threading.get_ident(), 0
-
-    def count(module, name, parameter):
-        nonlocal n_made
-        if threading.get_ident() == thread:
-            n_made += parameter is not None
-            require(n_made <= n_weights, "number of layers and weights")
-
-    handle = register_module_parameter_registration_hook(count)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def _check_weights(module, weights):
-    """Names, shapes and dtypes must be those of the network."""
-    expected = dict(module.named_parameters())
-    strange = sorted(weights.keys() ^ expected.keys())
-    require(not strange, f"weights and the network's own, {strange!r:.100}")
-    for name, parameter in expected.items():
-        weight = weights[name]
-        same = weight.shape == tuple(parameter.shape) and weight.dtype == _numpy_dtype(parameter)
-        wanted = f"{_numpy_dtype(parameter)} {tuple(parameter.shape)}"
-        require(same, f"{name} is {weight.dtype} {weight.shape}, not {wanted}")
-
-
-def _numpy_dtype(tensor):
-    return torch.empty(0, dtype=tensor.dtype).numpy().dtype
 
 
 def _build(architecture, arguments, params):

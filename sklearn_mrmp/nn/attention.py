@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from sklearn_mrmp.nn._speed.dropout import ByteDropout
+from sklearn_mrmp.nn._speed.few_queries import are_few, attention_of_few
 from sklearn_mrmp.nn._speed.folding import folded_attention, should_fold
 
 
@@ -73,6 +74,8 @@ class MultiHeadAttention(nn.Module):
         """
         if pairs is None and should_fold(queries, tokens, self.n_heads):
             return folded_attention(self.qkv, self.output, self.n_heads, queries, tokens, mask)
+        if pairs is None and are_few(queries, tokens, self.n_heads):
+            return attention_of_few(self.qkv, self.output, self.n_heads, queries, tokens, mask)
         q, k, v = (self._split_heads(part) for part in self._projected(queries, tokens))
         attend = None if mask is None else _in_type_of(mask, q)[:, None, None, :]
         if pairs is not None:

@@ -48,6 +48,16 @@ def test_each_type_is_made_again_of_its_outline(kind):
         assert torch.equal(again(**IDS).last_hidden_state, expected)
 
 
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_attention_is_computed_in_the_same_way(attention):
+    config = transformers.AutoConfig.for_model("bert", **SMALL)
+    model = transformers.AutoModel.from_config(config, attn_implementation=attention).train()
+    before = torch.get_rng_state()
+    assert outline_of(model)["attention"] == attention
+    assert model.training
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_an_outline_is_plain_and_says_nothing_of_where_it_comes_from(outline):
     assert outline["type"] == "bert"
     assert not outline["config"].keys() & {"_name_or_path", "auto_map", "dtype", "id2label"}

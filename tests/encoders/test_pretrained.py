@@ -1,5 +1,6 @@
 """Pretrained text encoders: loaded, recognised, and applied to texts of any length."""
 
+import copy
 import pickle
 import sys
 
@@ -9,7 +10,8 @@ import torch
 
 from sklearn_mrmp import ModelFileError
 from sklearn_mrmp._encoders import pieces
-from sklearn_mrmp._encoders.text import PretrainedEncoder, require_revision
+from sklearn_mrmp._encoders.encoder_file import require_revision
+from sklearn_mrmp._encoders.text import PretrainedEncoder
 from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
 from tests.tiny_encoder import tiny_encoder
 
@@ -110,6 +112,17 @@ def test_other_weights_or_words_are_another_encoder(pair):
     mark = PretrainedEncoder.of(pair).fingerprint_
     assert PretrainedEncoder.of(tiny_encoder(TEXTS, seed=1)).fingerprint_ != mark
     assert PretrainedEncoder.of((pair[0], tiny_encoder(["sea"])[1])).fingerprint_ != mark
+
+
+def test_what_transformers_draws_at_random_is_no_part_of_an_encoder(pair, tmp_path):
+    model = copy.deepcopy(pair[0])
+    model.pooler = None  # as in many checkpoints: a new one is drawn whenever they are loaded
+    for part in (model, pair[1]):
+        part.save_pretrained(tmp_path)
+    known = PretrainedEncoder.of(tmp_path)
+    again = pickle.loads(pickle.dumps(known))
+    np.testing.assert_array_equal(again.encode(TEXTS)[0].states, known.encode(TEXTS)[0].states)
+    assert known.fingerprint_ == PretrainedEncoder.of(pair).fingerprint_
 
 
 def test_pickles_hold_no_weights_that_can_be_loaded_by_name(pair, folder):

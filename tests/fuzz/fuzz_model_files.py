@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,7 @@ from sklearn_mrmp import (
     ModelFileError,
     MrMPClassifier,
     SoftVotingMultilabelClassifier,
+    TextEncoder,
     TunedDecisionClassifier,
 )
 from sklearn_mrmp._model_files import admitted, container
@@ -69,6 +71,8 @@ HOSTILE_VALUES = [
     {"strings": {"dtype": "U60000", "shape": [2], "items": ["a", "b"]}},
 ]
 HOSTILE_NAMES = ["__class__", "__dict__", "predict", "fit", "_validate_params", "a", "", "x" * 2000]
+# These have objects of torch and transformers, which are made here of checked values.
+MADE_HERE = ("MultilabelNet", "PretrainedEncoder", "TunableEncoder")
 DTYPES = list(container._DTYPES)
 CLASSES = list(admitted._modules)
 
@@ -100,6 +104,23 @@ def base_models():
     labels = np.array([["fish" in text, "blue" in text] for text in TEXTS]).astype(int)
     yield make_pipeline(TfidfVectorizer(), linear).fit(TEXTS, labels), TEXTS
     yield from table_models(Y)
+    yield from text_models(labels)
+
+
+def text_models(labels):
+    """Small fitted models that hold their encoders, a fine-tuned one and frozen ones."""
+    if find_spec("transformers") is None:
+        return
+    sys.path.append(str(Path(__file__).parents[2]))  # a script is in no package
+    from tests.tiny_encoder import tiny_encoder
+
+    encoder = tiny_encoder(TEXTS)
+    options = {"d_model": 4, "n_heads": 2, "max_epochs": 1, "random_state": 0}
+    for rate in (0.0, 1e-3):
+        clf = MrMPClassifier(encoder=encoder, encoder_lr=rate, voters=("network",), **options)
+        yield clf.fit(TEXTS, labels), TEXTS
+    linear = OneVsRestClassifier(LogisticRegression())
+    yield make_pipeline(TextEncoder(encoder, pooling="mean"), linear).fit(TEXTS, labels), TEXTS
 
 
 def table_models(Y):
@@ -288,7 +309,24 @@ def _change_node(node, key, places, file, rng):
         owner[name] = rng.choice([*CLASSES, "builtins.eval", "os.system", "subprocess.Popen"])
 
 
-CHANGES = (change_table, change_metadata, change_array, change_state, change_state, change_state)
+def change_tokenizer(file, rng):
+    """Change one to three nodes of a tokenizer, or of the state where there is none."""
+    names = [name for name in file.table if name.endswith("tokenizer/json")]
+    if not names:
+        return change_state(file, rng)
+    name, content = names[0], json.loads(file.data[names[0]])
+    for _ in range(rng.randint(1, 3)):
+        places = list(nodes_of(content))
+        _change_node(*rng.choice(places), places, file, rng)
+    file.data[name] = json.dumps(content).encode()
+    file.table[name]["shape"] = [len(file.data[name])]
+    return file.pack()
+
+
+CHANGES = (
+    *(change_table, change_metadata, change_array, change_tokenizer),
+    *(change_state, change_state, change_state),
+)
 
 
 def mutated(raw, rng, others):
@@ -333,7 +371,7 @@ def check_attributes(value, seen=None):
                 continue
             if callable(getattr(type(value), name, None)):
                 raise AssertionError(f"{name} of {type(value).__name__} was replaced")
-            if type(value).__name__ != "MultilabelNet":  # has torch's own objects, made here
+            if type(value).__name__ not in MADE_HERE:
                 inside.append(item)
     else:
         inside = []
@@ -381,7 +419,7 @@ def fuzz(count, seed=0, folder=None):
     folder = Path(folder or tempfile.mkdtemp(prefix="fuzz_model_files_"))
     bases = []
     for i, (model, X) in enumerate(base_models()):
-        sklearn_mrmp.save(model, folder / f"base{i}")
+        sklearn_mrmp.save(model, folder / f"base{i}", encoder_weights=True)
         bases.append(((folder / f"base{i}").read_bytes(), X[:5]))
     undamaged = [raw for raw, _ in bases]
     outcomes, found, slowest = collections.Counter(), [], 0.0

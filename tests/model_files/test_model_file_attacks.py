@@ -16,7 +16,7 @@ import sklearn_mrmp
 from sklearn_mrmp import MLKNNClassifier, ModelFileError, MrMPClassifier
 from sklearn_mrmp._model_files import bounded_json
 from sklearn_mrmp._model_files.container import _CODES, _digest_of_header
-from sklearn_mrmp._network.net_file import at_most
+from sklearn_mrmp._model_files.torch_weights import at_most
 from sklearn_mrmp.datasets import make_related_labels
 
 FUZZ = Path(__file__).parents[1] / "fuzz" / "fuzz_model_files.py"

@@ -28,8 +28,13 @@ def load(editor, folder):
     return sklearn_mrmp.load(folder / "attack")
 
 
+def encoders_of(editor):
+    """Return the encoder of the rows, and that of each network."""
+    return objects_of(editor, "TunableEncoder") + objects_of(editor, "TrainedEncoder")
+
+
 def change_outlines(editor, **settings):
-    for encoder in objects_of(editor, "TunableEncoder"):
+    for encoder in encoders_of(editor):
         encoder["params"]["outline"]["dict"]["config"]["dict"].update(settings)
 
 
@@ -69,7 +74,7 @@ def test_encoders_of_other_sizes_than_their_weights_are_refused(raw, tmp_path, s
 )
 def test_descriptions_of_encoders_that_are_wrong_are_refused(raw, tmp_path, name, value):
     editor = Editor(raw)
-    for encoder in objects_of(editor, "TunableEncoder"):
+    for encoder in encoders_of(editor):
         encoder["params"][name] = value
     with pytest.raises(ModelFileError):
         load(editor, tmp_path)

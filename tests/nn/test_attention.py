@@ -6,17 +6,28 @@ import torch
 from sklearn_mrmp.nn import MultiHeadAttention, PositionwiseFeedForward
 from sklearn_mrmp.nn import attention as attention_module
 from sklearn_mrmp.nn._speed import folding
+from sklearn_mrmp.nn._speed.few_queries import are_few
 from sklearn_mrmp.nn._speed.folding import should_fold
 
 
-@pytest.fixture(params=["kernel", "folded for short rows", "folded for long rows"])
+@pytest.fixture(params=["kernel", "folded for short rows", "folded for long rows", "few queries"])
 def attention(request, monkeypatch):
-    """Attention by torch's kernel, or with the projections folded into the tokens."""
-    folds = request.param != "kernel"
+    """Attention by torch's kernel, or with projections folded into the tokens or the queries."""
+    folds, few = "folded" in request.param, "few" in request.param
     monkeypatch.setattr(attention_module, "should_fold", lambda *arguments: folds)
+    monkeypatch.setattr(attention_module, "are_few", lambda x, *arguments: few and x.dim() == 2)
     monkeypatch.setattr(folding, "_SHORT", 0 if "long" in request.param else 16)
     torch.manual_seed(0)
     return MultiHeadAttention(d_model=8, n_heads=2)
+
+
+def output_and_gradients(attention, queries, tokens, mask):
+    inputs = [x.clone().requires_grad_() for x in (queries, tokens)]
+    out = attention(*inputs, mask)
+    attention.zero_grad()
+    out.square().sum().backward()
+    gradients = [x.grad for x in (*inputs, *attention.parameters())]
+    return [out.detach(), *(gradient.clone() for gradient in gradients)]
 
 
 @pytest.mark.parametrize("n_queries", [2, 50])
@@ -73,13 +84,29 @@ def test_folded_projections_are_the_same_function_with_the_same_gradient(
     results = []
     for folds in (True, False):
         monkeypatch.setattr(attention_module, "should_fold", lambda *_, folds=folds: folds)
-        inputs = [x.clone().requires_grad_() for x in (queries, tokens)]
-        out = attention(*inputs, mask)
-        attention.zero_grad()
-        out.square().sum().backward()
-        gradients = [x.grad for x in (*inputs, *attention.parameters())]
-        results.append([out.detach(), *(gradient.clone() for gradient in gradients)])
+        results.append(output_and_gradients(attention, queries, tokens, mask))
     torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("mask", [None, torch.arange(24).reshape(3, 8) % 3 > 0])
+def test_few_queries_are_the_same_function_with_the_same_gradient(monkeypatch, mask):
+    torch.manual_seed(0)
+    attention, results = MultiHeadAttention(d_model=8, n_heads=2), []
+    torch.nn.init.normal_(attention.qkv.bias)
+    queries, tokens = torch.randn(2, 8), torch.randn(3, 8, 8)
+    assert are_few(queries, tokens, 2)
+    for few in (True, False):
+        monkeypatch.setattr(attention_module, "are_few", lambda *_, few=few: few)
+        results.append(output_and_gradients(attention, queries, tokens, mask))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+
+
+def test_queries_of_each_row_or_many_of_them_are_not_few():
+    tokens = torch.randn(3, 20, 8)
+    assert are_few(torch.randn(2, 8), tokens, 2)
+    assert not are_few(torch.randn(3, 2, 8), tokens, 2)
+    assert not are_few(torch.randn(20, 8), tokens, 2)
+    assert not are_few(torch.randn(2, 8), tokens[:0], 2)
 
 
 def test_weights_multiply_what_attention_gives_a_token(attention):

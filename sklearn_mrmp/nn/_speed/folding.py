@@ -12,7 +12,7 @@ from torch.nn import functional as F
 # Folding saves this many times what it costs in operations before it is worth its copies.
 _GAIN = 1.6
 # Score of padding: its weight is exactly zero beside any token's, in half precision, too.
-_NEVER = -3e4
+NEVER = -3e4
 # Rows with fewer tokens are short: along so few numbers torch's softmax takes one at a time.
 _SHORT = 16
 
@@ -48,22 +48,22 @@ def folded_attention(qkv, output, n_heads, queries, tokens, mask=None):
     k, v = F.linear(tokens, qkv.weight[d_model:], qkv.bias[d_model:]).chunk(2, dim=-1)
     k = k * (d_model // n_heads) ** -0.5
     weigh = _shared_weights if queries.dim() == 2 else _row_weights
-    added = _added_to_scores(mask, tokens)
+    added = added_to_scores(mask, tokens)
     weights = weigh(qkv, n_heads, queries, k, added)  # (B, Q, H T)
     if added is not None:
-        v = v * (added > _NEVER)[..., None]  # a row without tokens weighs its padding: zero
+        v = v * (added > NEVER)[..., None]  # a row without tokens weighs its padding: zero
     projection = output.weight.unflatten(1, (n_heads, -1)).permute(1, 2, 0)
     values = _by_row(torch.bmm(_by_head(v, n_heads), projection), len(tokens))  # (B, H T, d)
     return torch.baddbmm(output.bias, weights, values)
 
 
-def _added_to_scores(mask, x):
+def added_to_scores(mask, x):
     """Turn a mask into what it adds to scores, finite and in the dtype of `x`, (B, T) or None."""
     if mask is None:
         return None
     if mask.dtype == torch.bool:
-        return x.new_zeros(mask.shape).masked_fill_(~mask, _NEVER)
-    return mask.to(x.dtype).clamp(min=_NEVER)
+        return x.new_zeros(mask.shape).masked_fill_(~mask, NEVER)
+    return mask.to(x.dtype).clamp(min=NEVER)
 
 
 def _row_weights(qkv, n_heads, queries, k, added):

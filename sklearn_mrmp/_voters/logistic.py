@@ -74,7 +74,7 @@ def log_loss(Z, Y, weights=None):
     return losses.sum(dtype=np.float64) - Y.multiply(_weighted(Z, weights)).sum()
 
 
-def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
+def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None, fixed=None):
     """Minimise the log loss plus ``penalty / 2 · ‖w‖²`` of every label, in place.
 
     Parameters
@@ -93,6 +93,8 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
         Gradient at which a label has converged, relative to that of the empty model.
     weights : float32 ndarray of shape (n_samples, n_labels), either of which may be 1, default=None
         How much each entry counts in the loss; None is 1.
+    fixed : bool ndarray of shape (n_features, n_labels), default=None
+        Weights that stay what they are; None is none.
 
     Examples
     --------
@@ -115,14 +117,15 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
     for part in gen_batches(len(varies), _BLOCK_LABELS) if len(varies) else ():
         block = varies[part]
         targets = columns[:, block].toarray().astype(np.float32)
-        start = W[np.ix_(design.used, block)], b[block]
+        place = np.ix_(design.used, block)
+        start, free = (W[place], b[block]), None if fixed is None else ~fixed[place]
         W[:, block] = 0
-        W[np.ix_(design.used, block)], b[block] = _solve_block(
-            design, targets, np.float32(penalty), *start, tolerance, _columns(weights, block)
+        W[place], b[block] = _solve_block(
+            design, targets, np.float32(penalty), *start, tolerance, _columns(weights, block), free
         )
 
 
-def _solve_block(design, Y, penalty, W, b, tolerance, weights):
+def _solve_block(design, Y, penalty, W, b, tolerance, weights, free):
     """Newton's method for a block of labels; `active` are those that have not converged."""
     solved_W, solved_b, active = W.copy(), b.copy(), np.arange(Y.shape[1])
     means = Y.mean(axis=0) if weights is None else _weighted_means(Y, weights)
@@ -133,6 +136,7 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
     for _ in range(_MAX_NEWTON_STEPS):
         G, g = design.gradient(_weighted(P - Y, weights))
         G += penalty * W
+        G = _weighted(G, free)
         size = np.sqrt(_dots(G, G) + g * g) / limit
         solved_W[:, active], solved_b[active] = W, b
         going = size > 1
@@ -141,10 +145,10 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
         if not going.all():
             active, limit, size, b, g = (part[going] for part in (active, limit, size, b, g))
             W, Z, P, Y, G = (part[:, going] for part in (W, Z, P, Y, G))
-            weights = _columns(weights, going)
+            weights, free = _columns(weights, going), _columns(free, going)
         curvature = _weighted(np.maximum(P * (1 - P), 1e-6), weights)
         precision = np.minimum(0.5, np.sqrt(size * tolerance)) / 2
-        S, s, step = _newton_direction(design, curvature, penalty, G, g, precision)
+        S, s, step = _newton_direction(design, curvature, penalty, G, g, precision, free)
         t, P = _step_length(Z, step, Y, W, S, penalty, _dots(G, S) + g * s, weights)
         W += t * S
         b += t * s
@@ -152,8 +156,10 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
     return solved_W, solved_b
 
 
-def _newton_direction(design, curvature, penalty, G, g, precision):
+def _newton_direction(design, curvature, penalty, G, g, precision, free):
     """Solve ``H S = −G`` by conjugate gradients, each label to its own relative precision.
+
+    Weights that are not `free` do not change: `G` is 0 there.
 
     Returns
     -------
@@ -174,6 +180,7 @@ def _newton_direction(design, curvature, penalty, G, g, precision):
         change = design.times(p, c)
         Hp, Hc = design.gradient(curvature * change)
         Hp += penalty * p
+        Hp = _weighted(Hp, free)
         along = _dots(p, Hp) + c * Hc
         length = np.where(going, size / np.maximum(along, 1e-20), 0).astype(np.float32)
         S += length * p

@@ -1,4 +1,4 @@
-"""Half of a row's labels are told: how well are its other labels found?
+"""How well the other labels of a row are found when half of its labels are told.
 
 Of each data set's training rows a fifth is left out at random. `MrMPClassifier` with the linear and
 the neighbour voter is fitted on the rest, without and with ``known_rate=0.5``. Of the rows left

@@ -23,7 +23,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp.datasets import load_mulan, load_reuters21578
 
 DATA = ("bibtex", "reuters", "delicious", "medical", "yeast")

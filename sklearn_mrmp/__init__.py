@@ -12,8 +12,12 @@ from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, r
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._decisions.rules.cuts import AtLeastOneRule, TopKRule
+from sklearn_mrmp._decisions.goals.costs import LabelCosts
+from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFloor, RecallFloor
+from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
+from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
 from sklearn_mrmp._model_files.api import load, save
@@ -29,16 +33,21 @@ from sklearn_mrmp._splits.splitters import (
     multilabel_train_test_split,
 )
 from sklearn_mrmp._text import TokenSequenceVectorizer
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
 
 __all__ = [
     "AblationDisplay",
     "AblationResult",
-    "AtLeastOneRule",
+    "AtLeastOne",
     "ComparisonDisplay",
     "ComparisonResult",
+    "FBeta",
+    "FloorNotMetWarning",
+    "Jaccard",
+    "LabelCosts",
+    "LabelCuts",
     "LabelGraph",
     "LabelGraphDisplay",
     "MLARAMClassifier",
@@ -47,14 +56,17 @@ __all__ = [
     "MrMPClassifier",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
+    "PrecisionFloor",
+    "RecallFloor",
     "SoftVotingMultilabelClassifier",
     "TextEncoder",
     "ThresholdDisplay",
     "ThresholdResult",
     "TokenSequenceVectorizer",
-    "TopKRule",
+    "TopK",
     "TrainingHistoryDisplay",
     "TunedDecisionClassifier",
+    "add_ancestors",
     "auc_gain_by_degree",
     "compare_classifiers",
     "fit_decision_rules",

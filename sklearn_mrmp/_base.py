@@ -3,11 +3,10 @@
 A subclass implements ``fit`` (calling `_validate_fit`) and `_label_probabilities`, which sees
 chunks of validated rows; it may override `_check_rows` and `_predict_labels`. Everything a caller
 sees of targets and predictions is decided here and in `_targets`, once, so all classifiers agree.
-`TunedDecisionsMixin` is what comparisons and displays ask of classifiers that tune decisions;
 `fitted_or_not` is around every ``fit``.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import contextmanager
 
 import numpy as np
@@ -20,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
-from sklearn_mrmp._sklearn_compat import _check_sample_weight, _check_y
+from sklearn_mrmp._sklearn_compat import _check_y
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
 
@@ -50,68 +49,6 @@ def _forget(estimator):
         is_public = name.endswith("_") and not name.startswith("_")
         if name in learned or (part is None and is_public):
             delattr(estimator, name)
-
-
-class TunedDecisionsMixin(ABC):
-    """What a classifier that tunes its own decisions tells comparisons and displays.
-
-    After ``fit`` it also has ``thresholds_`` and ``decision_rules_``.
-    """
-
-    @abstractmethod
-    def _tunes_on_all_rows(self):
-        """Return whether decisions are tuned on out-of-fold probabilities of all rows.
-
-        A comparison gives such a classifier all training rows and lets it decide; from others it
-        sets rows aside, and tunes the decisions on these itself. May be asked before ``fit``.
-
-        Returns
-        -------
-        tunes_on_all_rows : bool
-        """
-
-    @abstractmethod
-    def _labels_at(self, P, X, metric, decision):
-        """Predict at any operating point, without changing the estimator.
-
-        Parameters
-        ----------
-        P : ndarray of shape (n_samples, n_labels)
-            What the classifier says of the rows, such as its decisions were tuned on:
-            probabilities, as far as it has any.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, as a caller passes them to ``predict``: some rules look at them.
-        metric : str
-            What predictions are to maximise.
-        decision : str or float
-            How: a decision that was prepared in ``fit``, or a cut.
-
-        Returns
-        -------
-        predicted : bool ndarray of shape (n_samples, n_labels)
-        """
-
-    def score(self, X, y, sample_weight=None):
-        """Score the predictions by `metric`, which they were decided for; classes by accuracy.
-
-        A search with ``scoring=None`` asks for this, and so chooses by `metric`, too.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Input rows.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels; those of a data frame are matched by name.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        score : float
-            ``metric`` of a label matrix, the share of right answers for a vector of classes.
-        """
-        check_is_fitted(self)
-        return _score(self._target_encoding, y, self.predict(X), self._metric, sample_weight)
 
 
 class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
@@ -173,7 +110,14 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
                 f"Nothing is known of {len(names)} labels: {shown}. A label needs at least one "
                 "row in which it is known; leave such columns out."
             )
-        return without_unknown(Y, known), known
+        Y = without_unknown(Y, known)
+        if Y.nnz == np.count_nonzero(known):
+            raise ValueError(
+                "Every known entry of y is 1, so that nothing can be told from it. Where only "
+                "positive labels are known, pass 0 for the others, or for some of them; the user "
+                "guide says more under 'Partly known labels'."
+            )
+        return Y, known
 
     def _learn_target(self, y, names):
         """Learn the encoding of a checked training target, and return it encoded."""
@@ -288,10 +232,10 @@ class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
         score : float
         """
         check_is_fitted(self)
-        return _score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
+        return target_score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
 
 
-def _score(encoding, y, predicted, metric, sample_weight):
+def target_score(encoding, y, predicted, metric, sample_weight):
     """Value of a metric for predictions in the caller's form; classes have accuracy alone.
 
     Entries of a label matrix that are unknown count neither as right nor as wrong.
@@ -344,19 +288,6 @@ def refuse_unknown(estimator, known):
         )
 
 
-def checked_weights(sample_weight, X):
-    """Check weights of rows; None stays None.
-
-    Returns
-    -------
-    weights : float64 ndarray of shape (n_samples,), or None
-        At least 0, and not all of them 0.
-    """
-    if sample_weight is None:
-        return None
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-
-
 def checked_target(estimator, X, y):
     """Check the target of an estimator that hands rows and targets on to others.
 
@@ -373,20 +304,27 @@ def checked_target(estimator, X, y):
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
         The target; a data frame stays one, so that its names are not lost, with types of numpy.
+        Unknown entries are NaN, which the others may refuse.
+    Y : csr_array of shape (n_samples, n_labels)
+        The target encoded, 0 where it is unknown.
+    known : bool ndarray of shape (n_samples, n_labels), or None
+        Which entries are known; None is all.
     encoding : TargetEncoding
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     plain, names = read_target(y)
     plain, known = split_unknown(plain)
-    refuse_unknown(estimator, known)
     plain = _check_y(plain, multi_output=True, estimator=estimator)
     encoding = TargetEncoding.from_target(plain, names)
-    if encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
+    known, Y = encoding.known_entries(known), encoding.encode(plain)
+    if known is not None:
+        plain = np.where(known, Y.toarray(), np.nan)
+    elif encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
     if names is not None and encoding.is_matrix:
         plain = _as_frame(y, plain)
-    return *indexable(X, plain), encoding
+    return *indexable(X, plain), Y, known, encoding
 
 
 def _as_frame(y, plain):

@@ -118,19 +118,19 @@ class MrMPClassifier(BaseNeuralClassifier):
     metric : {"f1_micro", "accuracy", "f1_samples", "f1_macro"}, default="f1_micro"
         Decisions: the metric to be good at, read when predicting. ``score`` follows it, and so
         does a search with ``scoring=None``.
-    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"} or float, \
-default="optimal"
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, decision object or \
+float, default="optimal"
         Decisions: by the rule made for the metric, by the paper's global cut, which is
-        ``thresholds_[metric]``, by another rule of `fit_decision_rules`, or by a probability of
-        your own. Read when predicting. For a vector of two classes ``"optimal"`` is the more
-        probable one, as scikit-learn wants it, and the others decide about the second class; of
-        more classes the most probable is predicted.
+        ``thresholds_[metric]``, by another rule of `fit_decision_rules`, by a decision object such
+        as ``PrecisionFloor(0.9)``, or by a probability of your own. Read when predicting. For a
+        vector of two classes ``"optimal"`` is the more probable one, as scikit-learn wants it, and
+        the others decide about the second class; of more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv` trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None
@@ -174,8 +174,10 @@ default="optimal"
     thresholds_ : dict of str to float
         Best global cut per metric on the held-out rows.
     decision_rules_ : dict of str to dict
-        For each `decision`, the fitted rule per metric. That for ``"accuracy"`` may want to know
-        which training rows are similar to a row; `predict` tells it.
+        For each `decision` that has a name, the fitted rule per metric. That for ``"accuracy"`` may
+        want to know which training rows are similar to a row; `predict` tells it.
+    decision_rule_ : rule
+        The rule of the present `metric` and `decision`; its attributes say what was chosen.
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict
@@ -236,7 +238,7 @@ default="optimal"
     Predictions for training rows tell nothing of the classifier: with ``"neighbors"`` a row finds
     itself.
 
-    With folds and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
+    With folds or members and `n_jobs` these are trained in processes of their own: Ctrl-C stops all of them,
     nothing is kept, and callbacks are copies, whose records are lost.
 
     With `checkpoint_dir`, ``random_state=None`` draws its seed at the first start and keeps it in

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 
 from sklearn_mrmp._decisions.choice import CANDIDATES
+from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._input.kinds import INPUT_KINDS
@@ -40,7 +41,7 @@ SHARED = {
         HasMethods(["split", "get_n_splits"]),
     ],
     "metric": [StrOptions(set(METRICS))],
-    "decision": [StrOptions(set(CANDIDATES)), Interval(Real, 0, 1, closed="both")],
+    "decision": [StrOptions(set(CANDIDATES)), Decision, Interval(Real, 0, 1, closed="both")],
     "device": [str],
     "n_threads": [COUNT, None],
     "n_jobs": [Integral, None],

@@ -54,7 +54,7 @@ class OutcomeSettings(Settings):
     label_sets: bool = False
     refit: bool = False
     metric: str = "f1_micro"
-    decision: str | float = "optimal"
+    decision: object = "optimal"
 
 
 @dataclass(frozen=True)

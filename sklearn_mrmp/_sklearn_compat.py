@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, validate_params
 from sklearn.utils._param_validation import StrOptions as _StrOptions
 from sklearn.utils._repr_html.estimator import _VisualBlock
-from sklearn.utils.metadata_routing import _raise_for_params
+from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import (
     _check_method_params,
@@ -30,6 +30,7 @@ __all__ = [
     "_fit_context",
     "_num_samples",
     "_raise_for_params",
+    "_routing_enabled",
     "_safe_indexing",
     "_safe_split",
     "validate_params",

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._base import (
     FITTED,
@@ -24,6 +25,7 @@ from sklearn_mrmp._base import (
 )
 from sklearn_mrmp._decisions.responses import label_scores
 from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
+from sklearn_mrmp._numerics.entry_weights import EntryWeights, checked_weights
 from sklearn_mrmp._sklearn_compat import (
     Interval,
     StrOptions,
@@ -140,7 +142,7 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit every classifier, and find the weights when asked to.
 
         Parameters
@@ -148,28 +150,44 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows, in whatever form all classifiers take.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes.
+            0/1 label matrix, or a vector of classes. NaN is an unknown label, for classifiers that
+            take it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for classifiers that all take them.
 
         Returns
         -------
         self : SoftVotingMultilabelClassifier
         """
         with fitted_or_not(self):
-            self._fit(X, y, self._check_estimators())
+            self._fit(X, y, sample_weight, self._check_estimators())
         return self
 
-    def _fit(self, X, y, names):
-        X, y, self._target_encoding = checked_target(self, X, y)
+    def _fit(self, X, y, sample_weight, names):
+        X, y, Y, known, self._target_encoding = checked_target(self, X, y)
+        rows = self._checked_weights(sample_weight, X)
         self.classes_ = self._target_encoding.classes
         self.label_names_ = self._target_encoding.label_names
-        self.weights_ = self._resolve_weights(X, y)
+        self.weights_ = self._resolve_weights(X, y, Y, EntryWeights.of(known, rows), rows)
+        params = {} if rows is None else {"sample_weight": rows}
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fitted)(clone(estimator), X, y) for _, estimator in self.estimators
+            delayed(_fitted)(clone(estimator), X, y, params) for _, estimator in self.estimators
         )
         self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
         for attribute in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimators_[0], attribute):
                 setattr(self, attribute, getattr(self.estimators_[0], attribute))
+
+    def _checked_weights(self, sample_weight, X):
+        """Check weights of rows, and that every classifier takes them; None stays None."""
+        rows = checked_weights(sample_weight, X)
+        for name, estimator in self.estimators if rows is not None else ():
+            if not has_fit_parameter(estimator, "sample_weight"):
+                raise ValueError(
+                    f"{name} ({type(estimator).__name__}) takes no sample_weight in fit; leave it "
+                    "out of the vote, or fit without weights."
+                )
+        return rows
 
     def _check_estimators(self):
         if not self.estimators:
@@ -184,12 +202,12 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
                 )
         return names
 
-    def _resolve_weights(self, X, y):
+    def _resolve_weights(self, X, y, Y, entries, rows):
         n_members = len(self.estimators)
         if self.weights is None:
             return np.full(n_members, 1 / n_members)
         if isinstance(self.weights, str):
-            return self._out_of_fold_weights(X, y)
+            return self._out_of_fold_weights(X, y, Y, entries, rows)
         weights = np.asarray(self.weights, dtype=float)
         if weights.shape != (n_members,) or (weights < 0).any() or not weights.sum() > 0:
             raise ValueError(
@@ -198,21 +216,22 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
             )
         return weights / weights.sum()
 
-    def _out_of_fold_weights(self, X, y):
+    def _out_of_fold_weights(self, X, y, Y, entries, rows):
         n_splits = min(self.cv, y.shape[0])
         if n_splits < 2:
             raise ValueError("weights='auto' needs at least 2 rows for its folds; got n_samples=1.")
         folds = KFold(n_splits, shuffle=True, random_state=self.random_state)
         splits = list(folds.split(np.zeros(y.shape[0])))
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_out_of_fold)(clone(estimator), X, y, train, test, self._target_encoding)
+            delayed(_out_of_fold)(clone(estimator), X, y, train, test, self._target_encoding, rows)
             for _, estimator in self.estimators
             for train, test in splits
         )
         per_member = [parts[i : i + n_splits] for i in range(0, len(parts), n_splits)]
         P = np.stack([np.vstack(member) for member in per_member])  # (members, n, labels)
-        Y = self._target_encoding.encode(y)[np.concatenate([test for _, test in splits])]
-        return best_weights(P, Y.toarray())
+        tested = np.concatenate([test for _, test in splits])
+        counts = None if entries is None else entries.take(tested).entries()
+        return best_weights(P, Y[tested].toarray(), counts)
 
     def _check_rows(self, X):
         return X  # the members check it, each in its own way
@@ -222,7 +241,7 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         return sum(weight * P for weight, P in zip(self.weights_, members, strict=True))
 
 
-def best_weights(P, Y):
+def best_weights(P, Y, counts=None):
     """Weights of the mean whose log loss is smallest; a convex problem on the simplex.
 
     Parameters
@@ -231,6 +250,8 @@ def best_weights(P, Y):
         Probabilities of each member on rows it was not fitted on.
     Y : ndarray of shape (n_samples, n_labels)
         0/1 labels.
+    counts : ndarray that can be broadcast to `Y`, default=None
+        How much each entry counts; None is 1.
 
     Returns
     -------
@@ -239,10 +260,14 @@ def best_weights(P, Y):
     """
     # Probability each member gave to what happened; the log loss needs nothing else.
     given = np.clip(np.where(Y == 1, P, 1 - P).reshape(len(P), -1), _MARGIN, 1).astype(float)
+    shares = None if counts is None else np.broadcast_to(counts, Y.shape).ravel().astype(float)
+
+    def average(values):
+        return np.average(values, axis=-1, weights=shares)
 
     def loss(w):
         mean = w @ given
-        return -np.log(mean).mean(), -(given / mean).mean(axis=1)
+        return -average(np.log(mean)), -average(given / mean)
 
     start = np.full(len(P), 1 / len(P))
     simplex = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones_like(w)}
@@ -252,14 +277,15 @@ def best_weights(P, Y):
     return weights / weights.sum()
 
 
-def _fitted(estimator, X, y):
-    return estimator.fit(X, y)
+def _fitted(estimator, X, y, params):
+    return estimator.fit(X, y, **params)
 
 
-def _out_of_fold(estimator, X, y, train, test, encoding):
+def _out_of_fold(estimator, X, y, train, test, encoding, rows):
     X_train, y_train = _safe_split(estimator, X, y, train)
     X_test, _ = _safe_split(estimator, X, y, test, train)
-    return _probabilities(estimator.fit(X_train, y_train), X_test, encoding)
+    params = {} if rows is None else {"sample_weight": rows[train]}
+    return _probabilities(estimator.fit(X_train, y_train, **params), X_test, encoding)
 
 
 def _probabilities(estimator, X, encoding):

@@ -23,7 +23,7 @@ CLASSIFIERS = {
     "mrmp, late": (tiny(), "with_all_rows", "_neural.learning"),
     "ML-KNN": (MLKNNClassifier(), "NearestNeighbors", "_baselines.mlknn"),
     "ML-ARAM": (MLARAMClassifier(), "stack", "_baselines.mlaram"),
-    "tuned": (TunedDecisionClassifier(MLKNNClassifier(), cv=2), "clone", "_tuned_decision"),
+    "tuned": (TunedDecisionClassifier(MLKNNClassifier(), cv=2), "clone", "_tuned_decision.fitting"),
     "voting": (SoftVotingMultilabelClassifier([("a", MLKNNClassifier())]), "clone", "_voting"),
     "powerset": (
         LabelPowersetClassifier(MLKNNClassifier()),

@@ -9,8 +9,9 @@ _EQUIVALENCE = (
     "check_sample_weight_equivalence_on_sparse_data",
 )
 _REASON = (
-    "weights equal repeated rows in what is counted, to the precision of a solver in float32; but "
-    "columns are scaled by the rows as they are, and a network sees the rows in other batches"
+    "weights equal repeated rows where rows are counted, but only to the precision of a solver in "
+    "float32; rows held out at random are others, a network sees other batches, and a neighbour of "
+    "ML-KNN is one row, whatever its weight"
 )
 
 

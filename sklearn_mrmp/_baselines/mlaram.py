@@ -22,6 +22,7 @@ from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
 from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
@@ -83,11 +84,11 @@ class MLARAMClassifier(BaseMultilabelClassifier):
     n_prototypes_ : int
         Number of prototypes.
 
-    label_counts_ : csr_array of int of shape (n_prototypes, n_labels)
-        Training rows with each label in each prototype.
+    label_counts_ : csr_array of int or float of shape (n_prototypes, n_labels)
+        Training rows with each label in each prototype, or their weight.
 
-    prototype_sizes_ : ndarray of int of shape (n_prototypes,)
-        Training rows in each prototype.
+    prototype_sizes_ : ndarray of int or float of shape (n_prototypes,)
+        Training rows in each prototype, or their weight.
 
     n_clusters_ : int
         Number of clusters in the second layer, 0 without it.
@@ -167,7 +168,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         self.n_search_clusters = n_search_clusters
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Learn prototypes from the training rows, in their order.
 
         Parameters
@@ -178,6 +179,10 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a binary or multiclass vector.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows where prototypes count them. Where prototypes are does not depend
+            on weights, except that rows of weight 0 make none.
+
         Returns
         -------
         self : MLARAMClassifier
@@ -185,21 +190,24 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         """
         with fitted_or_not(self):
             X, Y = self._validate_fit(X, y)
+            X, Y, weights = rows_that_count(X, Y, sample_weight)
             self._is_sparse = sp.issparse(X)
             X = as_csr(X) if self._is_sparse else X
             self._range = UnitRange.of(X, per_feature=self.scaling == "feature")
-            self._learn_prototypes(Hyperboxes.points(self._range.scale(X)), Y)
+            self._learn_prototypes(Hyperboxes.points(self._range.scale(X)), Y, weights)
             self._learn_clusters()
         return self
 
-    def _learn_prototypes(self, inputs, Y):
+    def _learn_prototypes(self, inputs, Y, weights):
         """First layer: fuzzy ART among the rows of each label set."""
         alone, groups = _label_set_groups(Y)
         learned = [self._learn(inputs, rows) for rows in groups]
         boxes = stack([inputs.take(alone), *(part.boxes for part in learned)])
         founders = np.concatenate([alone, *(part.founders for part in learned)])
-        sizes = [np.bincount(part.winners, minlength=len(part.boxes)) for part in learned]
-        sizes = np.concatenate([np.ones(len(alone), dtype=np.intp), *sizes])
+        if weights is None:
+            weights = np.ones(Y.shape[0], dtype=np.intp)
+        sizes = [_sums(part, weights[rows]) for part, rows in zip(learned, groups, strict=True)]
+        sizes = np.concatenate([weights[alone], *sizes])
         # By age, and without boxes whose rows all moved to others in a later epoch.
         order = np.argsort(founders)
         order = order[sizes[order] > 0]
@@ -288,6 +296,12 @@ class MLARAMClassifier(BaseMultilabelClassifier):
         cut = np.argmax(gaps >= largest * (1 - _ROUNDING), axis=1)
         lowest = np.take_along_axis(ordered, cut[:, None], axis=1)
         return (P >= lowest * (1 - _ROUNDING)) & (P > _MARGIN)
+
+
+def _sums(learned, weights):
+    """Weight of the rows in each box, in the dtype of the weights."""
+    sums = np.bincount(learned.winners, weights, minlength=len(learned.boxes))
+    return sums.astype(weights.dtype)
 
 
 def _label_set_groups(Y):

@@ -22,6 +22,7 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._baselines import sparse_neighbors
 from sklearn_mrmp._host.fork import openmp_after_fork
 from sklearn_mrmp._model_files.part import Part, is_matrix, require
+from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
 
 _METRIC_NAMES = set().union(*VALID_METRICS.values()) - {"precomputed"}
@@ -133,7 +134,7 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Count priors and likelihoods on the training rows.
 
         Parameters
@@ -144,6 +145,10 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a binary or multiclass vector.
 
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows where they are counted, in priors and likelihoods. A row of weight
+            2 is still one neighbour, and one of weight 0 is none.
+
         Returns
         -------
         self : MLKNNClassifier
@@ -151,11 +156,16 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         """
         with fitted_or_not(self):
             X, Y = self._validate_fit(X, y, ensure_min_samples=2)
+            X, Y, weights = rows_that_count(X, Y, sample_weight)
             self.n_neighbors_ = min(self.n_neighbors, X.shape[0] - 1)
             self._neighbors = self._make_search(X).fit(X)
             self._Y = Y
-            self.prior_ = self._frequency(Y.sum(axis=0), Y.shape[0], n_values=2)
-            self.likelihood_ = self._likelihood(self._count_neighbor_labels())
+            counts, total = Y.sum(axis=0), Y.shape[0]
+            if weights is not None:
+                counts, total = Y.T @ weights, weights.sum()
+            self.prior_ = self._frequency(counts, total, n_values=2)
+            tables = self._count_neighbor_labels(), counts, total, weights
+            self.likelihood_ = self._likelihood(*tables)
             yes = self.prior_[:, None] * self.likelihood_[1]
             no = (1 - self.prior_[:, None]) * self.likelihood_[0]
             self.posterior_ = yes / (yes + no)
@@ -185,12 +195,10 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         chosen = sp.csr_array((ones, neighbors.ravel(), row_ends), (n_rows, self._Y.shape[0]))
         return chosen @ self._Y
 
-    def _likelihood(self, counts):
+    def _likelihood(self, counts, n_present, n_rows, weights):
         """P(number of neighbours with the label | label absent, present); (2, n_labels, k + 1)."""
-        n_rows = self._Y.shape[0]
-        present = self._tabulate(counts.multiply(self._Y))
-        every = self._tabulate(counts)
-        n_present = self._Y.sum(axis=0)
+        present = self._tabulate(counts.multiply(self._Y), weights)
+        every = self._tabulate(counts, weights)
         # What the sparse counts leave out are rows of which no neighbour has the label.
         present[:, 0] = n_present - present.sum(axis=1)
         every[:, 0] = n_rows - every.sum(axis=1)
@@ -198,12 +206,14 @@ class MLKNNClassifier(BaseMultilabelClassifier):
         totals = np.stack([n_rows - n_present, n_present])[:, :, None]
         return self._frequency(tables, totals, n_values=self.n_neighbors_ + 1)
 
-    def _tabulate(self, counts):
+    def _tabulate(self, counts, weights):
         """Histogram of the non-zero counts of each label, (n_labels, k + 1)."""
         n_labels, n_values = counts.shape[1], self.n_neighbors_ + 1
         counts = counts.tocoo()
         cells = counts.col.astype(np.intp) * n_values + counts.data
-        return np.bincount(cells, minlength=n_labels * n_values).reshape(n_labels, n_values)
+        weights = None if weights is None else weights[counts.row]
+        table = np.bincount(cells, weights, minlength=n_labels * n_values)
+        return table.reshape(n_labels, n_values)
 
     def _frequency(self, counts, totals, n_values):
         return (self.smoothing + counts) / (self.smoothing * n_values + totals)

@@ -25,6 +25,7 @@ from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
 from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
+from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._numerics.label_frames import in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
 
@@ -40,6 +41,8 @@ from sklearn_mrmp._sklearn_compat import Interval, validate_params
         "results_path": [str, os.PathLike, None],
         "isolate": ["boolean"],
         "verbose": ["verbose"],
+        "sample_weight_train": ["array-like", None],
+        "sample_weight_test": ["array-like", None],
     },
     prefer_skip_nested_validation=True,
 )
@@ -58,6 +61,8 @@ def compare_classifiers(
     results_path=None,
     isolate=True,
     verbose=0,
+    sample_weight_train=None,
+    sample_weight_test=None,
 ):
     """Fit, tune, time and score several multi-label classifiers on the same data.
 
@@ -106,6 +111,13 @@ def compare_classifiers(
     verbose : int, default=0
         1 prints a line when a run ends.
 
+    sample_weight_train : array-like of shape (n_train,), default=None
+        Weights of the training rows, for ``fit`` and for the decisions. A classifier whose ``fit``
+        takes no ``sample_weight`` is a row with that error.
+
+    sample_weight_test : array-like of shape (n_test,), default=None
+        Weights of the test rows in the metrics.
+
     Returns
     -------
     result : ComparisonResult
@@ -144,6 +156,8 @@ def compare_classifiers(
         decisions=_check_decisions(decisions),
         validation_fraction=float(validation_fraction),
         measure_memory=isolate,
+        sample_weight_train=checked_weights(sample_weight_train, Y_train),
+        sample_weight_test=checked_weights(sample_weight_test, Y_test),
     )
     seeds = _check_seeds(seeds)
     store = RunStore(results_path)

@@ -19,7 +19,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import TunedDecisionsMixin, label_score
+from sklearn_mrmp._base import label_score
+from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
     choose_response_method,
@@ -27,6 +28,7 @@ from sklearn_mrmp._decisions.responses import (
     last_step,
     rows_of_last_step,
 )
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._sklearn_compat import _safe_indexing
 
 
@@ -85,6 +87,8 @@ class Protocol:
     decisions: tuple
     validation_fraction: float
     measure_memory: bool = True
+    sample_weight_train: object = None
+    sample_weight_test: object = None
 
     def split(self, seed):
         """Row numbers of the training rows to fit on, and of those to tune decisions on."""
@@ -137,12 +141,33 @@ def _measure(protocol, estimator, seed):
 
 def _fit(protocol, estimator, seed):
     """Fit, and return the rows that were set aside: none of those for who tunes on all rows."""
+    weights = protocol.sample_weight_train
     if tunes_on_all_rows(last_step(estimator)):
-        return estimator.fit(protocol.X_train, protocol.Y_train), None
+        params = _weight_params(estimator, weights)
+        return estimator.fit(protocol.X_train, protocol.Y_train, **params), None
     fit_rows, valid_rows = protocol.split(seed)
     X_fit, X_valid = (_safe_indexing(protocol.X_train, rows) for rows in (fit_rows, valid_rows))
     Y_fit, Y_valid = protocol.Y_train[fit_rows], protocol.Y_train[valid_rows]
-    return fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid), (Y_fit, X_valid, Y_valid)
+    fit_weights = None
+    if weights is not None:  # decisions are tuned on rows that are repeated as they weigh
+        fit_weights = weights[fit_rows]
+        repeated = EntryWeights(rows=weights[valid_rows]).repetitions()
+        X_valid, Y_valid = _safe_indexing(X_valid, repeated), Y_valid[repeated]
+    fitted = fit_with_holdout(estimator, X_fit, Y_fit, X_valid, Y_valid, fit_weights)
+    return fitted, (Y_fit, X_valid, Y_valid)
+
+
+def _weight_params(estimator, weights):
+    """Return weights of rows as ``fit`` of a classifier, or of a pipeline, takes them."""
+    if weights is None:
+        return {}
+    prefix = ""
+    while isinstance(estimator, Pipeline):
+        prefix += f"{estimator.steps[-1][0]}__"
+        estimator = estimator[-1]
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(f"{type(estimator).__name__} takes no sample_weight in fit.")
+    return {f"{prefix}sample_weight": weights}
 
 
 def tunes_on_all_rows(classifier):
@@ -180,16 +205,17 @@ def set_random_states(estimator, seed):
     return estimator.set_params(**dict.fromkeys(names, int(seed)))
 
 
-def fit_with_holdout(estimator, X, Y, X_valid, Y_valid):
+def fit_with_holdout(estimator, X, Y, X_valid, Y_valid, sample_weight=None):
     """Fit; hand the validation rows to a classifier that would otherwise split off its own."""
+    weights = _weight_params(estimator, sample_weight)
     if not has_fit_parameter(last_step(estimator), "X_val"):
-        return estimator.fit(X, Y)
+        return estimator.fit(X, Y, **weights)
     if not isinstance(estimator, Pipeline):
-        return estimator.fit(X, Y, X_val=X_valid, y_val=Y_valid)
+        return estimator.fit(X, Y, X_val=X_valid, y_val=Y_valid, **weights)
     if len(estimator) > 1:
         before = estimator[:-1]  # shares its steps with the pipeline, which is fitted thereby
         X, X_valid = before.fit_transform(X, Y), before.transform(X_valid)
-    fit_with_holdout(estimator[-1], X, Y, X_valid, Y_valid)
+    fit_with_holdout(estimator[-1], X, Y, X_valid, Y_valid, sample_weight)
     return estimator
 
 
@@ -205,11 +231,14 @@ def label_probabilities(estimator, X, n_labels):
 
 def _scores(protocol, predict):
     """Test scores by decision and metric, each at the operating point tuned for it."""
+    weights = protocol.sample_weight_test
+
+    def score(metric, decision):
+        predicted = predict(metric, decision).astype(np.int32)
+        return label_score(protocol.Y_test, predicted, metric, weights)
+
     return {
-        decision: {
-            metric: label_score(protocol.Y_test, predict(metric, decision).astype(np.int32), metric)
-            for metric in protocol.metrics
-        }
+        decision: {metric: score(metric, decision) for metric in protocol.metrics}
         for decision in protocol.decisions
     }
 

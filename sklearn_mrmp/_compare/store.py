@@ -28,6 +28,9 @@ def data_fingerprint(protocol):
     """Fingerprint of everything the runs of a comparison share."""
     settings = (protocol.metrics, protocol.decisions, protocol.validation_fraction)
     data = (protocol.X_train, protocol.Y_train, protocol.X_test, protocol.Y_test)
+    weights = (protocol.sample_weight_train, protocol.sample_weight_test)
+    if any(part is not None for part in weights):
+        data += weights
     return joblib.hash((data, settings, __version__, sklearn.__version__), hash_name="sha1")
 
 

@@ -12,6 +12,7 @@ Scoring all sets is one sparse product. Knows numpy and scipy.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,9 @@ _LARGEST_MARGIN = 1e12
 
 # Added to the score of a set that must not be chosen.
 _NEVER = -1e9
+
+# Attributes of a model that follow from the others, kept between predictions.
+_DERIVED = ("features", "_sets_by_label", "_all_sets")
 
 
 def to_logits(P, from_logits=False):
@@ -79,6 +83,8 @@ def _keys(Y):
 class LabelSetModel:
     """Distribution over the label sets seen in training; see the module's docstring.
 
+    Sets, counts and priors are not changed: what follows from them is computed once.
+
     Attributes
     ----------
     sets : csr_array of shape (n_sets, n_labels)
@@ -111,10 +117,25 @@ class LabelSetModel:
         found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
         return np.where(keys[found] == wanted, found, -1)
 
+    @cached_property
     def features(self):
         """Size, log count and prior logits of each set, (3, n_sets)."""
         size = np.asarray(self.sets.sum(axis=1)).ravel()
         return np.array([size, np.log(self.counts), self.sets @ self.label_prior])
+
+    @cached_property
+    def _sets_by_label(self):
+        """The sets that have each label, csr_array of shape (n_labels, n_sets)."""
+        return sp.csr_array(self.sets.T)
+
+    @cached_property
+    def _all_sets(self):
+        """A row of ones: a sparse product adds up the sets in one order for any number of rows."""
+        return sp.csr_array(np.ones((1, len(self.counts)), dtype=np.float32))
+
+    def __getstate__(self):
+        """Leave out what is made anew of the sets."""
+        return {name: part for name, part in vars(self).items() if name not in _DERIVED}
 
     def scores(self, Z, own=None):
         """Yield rows and the unnormalised log probability of the sets, (n_sets, n_rows), chunked.
@@ -122,7 +143,7 @@ class LabelSetModel:
         `Z` are logits. `own`, for rows that are among those counted, is the position of their
         own set, which then counts once less, or not at all when nobody else has it.
         """
-        constants = (self.coefficients[1:] @ self.features()).astype(np.float32)[:, None]
+        constants = (self.coefficients[1:] @ self.features).astype(np.float32)[:, None]
         for rows in row_blocks(len(Z), len(self.counts), _CHUNK_NUMBERS):
             logits = (self.coefficients[0] * Z[rows].T).astype(np.float32)
             scores = self.sets @ logits + constants
@@ -138,16 +159,14 @@ class LabelSetModel:
             scores -= scores.max(axis=0)
             np.maximum(scores, -60, out=scores)  # products with denormal numbers take ages
             np.exp(scores, out=scores)
-            # A sparse product adds up the sets in one order, however many rows there are.
-            scores /= sp.csr_array(np.ones((1, len(scores)), dtype=np.float32)) @ scores
+            scores /= self._all_sets @ scores
             yield rows, scores
 
     def marginals(self, Z, own=None):
         """Probability of each label under the distribution over sets, float32 like `Z`."""
         marginals = np.empty(Z.shape, dtype=np.float32)
-        labels = sp.csr_array(self.sets.T)
         for rows, P_sets in self.posterior(Z, own):
-            marginals[rows] = (labels @ P_sets).T
+            marginals[rows] = (self._sets_by_label @ P_sets).T
         return marginals
 
     def told_marginals(self, Z, told):
@@ -287,7 +306,7 @@ def _maximum_likelihood(model, Z, truth, leave_out):
     if not len(rows):
         return _START
     evidence = (model.sets @ Z.T.astype(np.float64)).T  # (n, n_sets)
-    features = model.features()
+    features = model.features
     less = own_set_change(model.counts[truth], 1.0) if leave_out else np.zeros(len(rows))
 
     def loss(w):
@@ -315,4 +334,4 @@ def _complete(model):
     require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
 
 
-LabelSetModel._model_part = Part(complete=_complete)
+LabelSetModel._model_part = Part(complete=_complete, left_out=_DERIVED)

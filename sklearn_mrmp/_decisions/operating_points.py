@@ -1,19 +1,22 @@
 """The operating points of a classifier: decision rules of all metrics, tuned once.
 
 What `MrMPClassifier`, `TunedDecisionClassifier`, comparisons and displays decide by, so that the
-metric can be changed without fitting again. Knows the decision rules; nothing of networks or of
-targets.
+metric can be changed without fitting again. Decision objects, of which there are any number, are
+tuned when they are first asked for, on what was kept of the held-out rows. Knows the decision rules
+and decision objects; nothing of networks or of targets.
 """
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._decisions.choice import best_rules, check_decision
+from sklearn_mrmp._decisions.goals.base import Decision
+from sklearn_mrmp._decisions.held_out import HeldOutScores
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_metrics
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
@@ -32,6 +35,8 @@ class OperatingPoints:
     ----------
     rules : mapping of str to mapping of str to rule
         By the name of the decision, then by metric.
+    held_out : HeldOutScores, default=None
+        What decision objects are tuned on; None if they cannot be.
 
     Examples
     --------
@@ -48,6 +53,8 @@ class OperatingPoints:
     """
 
     rules: Mapping
+    held_out: HeldOutScores | None = None
+    _tuned: dict = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def tune(
@@ -62,6 +69,7 @@ class OperatingPoints:
         from_logits=False,
         collected=None,
         known=None,
+        keep_rows=False,
     ):
         """Fit the rules of decisions and metrics; the arrays are validated here, once.
 
@@ -86,6 +94,8 @@ class OperatingPoints:
             The label sets of `Y` and `Y_others`, where somebody has collected them before.
         known : bool ndarray of shape (n_samples, n_labels), default=None
             Which entries of `Y` are known, the others being 0; None is all.
+        keep_rows : bool, default=False
+            Whether labels and scores are kept, to tune decision objects on.
 
         Returns
         -------
@@ -104,7 +114,8 @@ class OperatingPoints:
             collected=collected,
             known=known,
         )
-        return cls({_name(decision): _fit(decision, rows, metrics) for decision in decisions})
+        rules = {_name(decision): _fit(decision, rows, metrics) for decision in decisions}
+        return cls(rules, HeldOutScores.of(rows) if keep_rows else None)
 
     @property
     def thresholds(self):
@@ -112,20 +123,25 @@ class OperatingPoints:
         cuts = self.rules.get("threshold", {})
         return {metric: float(rule.threshold) for metric, rule in cuts.items()}
 
-    def rule(self, metric, decision):
+    def rule(self, metric, decision, label_names=None):
         """Return the rule of an operating point.
 
         Parameters
         ----------
         metric : str
             What predictions are to maximise.
-        decision : str or rule
-            How: one of the decisions that were prepared.
+        decision : str, rule or Decision
+            How: one of the decisions that were prepared, or a decision object, which needs no
+            metric.
+        label_names : ndarray of str, default=None
+            Names of the labels, for decision objects.
 
         Returns
         -------
         rule : object
         """
+        if isinstance(decision, Decision):
+            return self._rule_of(decision, label_names)
         if metric not in METRICS:
             raise ValueError(
                 f"{metric!r} is not a metric; the known ones are {', '.join(METRICS)}."
@@ -146,6 +162,20 @@ class OperatingPoints:
             )
         return self.rules[name][metric]
 
+    def _rule_of(self, decision, label_names):
+        """Rule of a decision object, tuned the first time."""
+        decision = decision._for_labels(label_names)
+        if not decision.is_tuned:
+            return decision._rule(None, label_names)
+        if decision not in self._tuned:
+            if self.held_out is None:
+                raise ValueError(
+                    f"decision={decision!r} has to be tuned, but nothing was kept of the held-out "
+                    "rows; fit again."
+                )
+            self._tuned[decision] = decision._rule(self.held_out.rows(), label_names)
+        return self._tuned[decision]
+
     def needs_rows(self, metric, decision):
         """Return whether `predict` wants to see similar training rows at an operating point.
 
@@ -158,11 +188,11 @@ class OperatingPoints:
         -------
         needs_rows : bool
         """
-        if isinstance(decision, Real):
+        if isinstance(decision, (Real, Decision)):
             return False
         return getattr(self.rule(metric, decision), "needs_rows", False)
 
-    def predict(self, P, metric, decision, similar=None):
+    def predict(self, P, metric, decision, similar=None, label_names=None):
         """Predict label sets from probabilities.
 
         Parameters
@@ -171,11 +201,14 @@ class OperatingPoints:
             Probabilities, or the scores that the rules were tuned on.
         metric : str
             What predictions are to maximise.
-        decision : str, rule or float
-            How: one of the decisions that were prepared, or a cut, which needs no metric.
+        decision : str, rule, Decision or float
+            How: one of the decisions that were prepared; or a decision object or a cut, which need
+            no metric.
         similar : SimilarRows, default=None
             Training rows similar to these, for rules that need rows; without them such a rule
             decides by probabilities alone.
+        label_names : ndarray of str, default=None
+            Names of the labels, for decision objects.
 
         Returns
         -------
@@ -183,7 +216,7 @@ class OperatingPoints:
         """
         if isinstance(decision, Real):
             return np.asarray(P) >= decision
-        rule = self.rule(metric, decision)
+        rule = self.rule(metric, decision, label_names)
         if similar is not None and self.needs_rows(metric, decision):
             return rule.decide(P, similar)
         decided = rule.decide(P)  # a user's rule may answer in any form
@@ -212,9 +245,12 @@ def rows_to_tune_on(n_samples, n_labels):
 def _complete(points):
     """Check, in a model file, that there is a rule for each operating point."""
     require(isinstance(points.rules, dict), "decision rules")
+    is_record = points.held_out is None or type(points.held_out) is HeldOutScores
+    require(is_record, "scores of held-out rows")
     for rules in points.rules.values():
         is_whole = isinstance(rules, dict) and rules.keys() <= set(METRICS)
         require(is_whole and all(hasattr(rule, "decide") for rule in rules.values()), "a rule")
 
 
-OperatingPoints._model_part = Part(complete=_complete)
+# Rules of decision objects are tuned anew after loading.
+OperatingPoints._model_part = Part(left_out=("_tuned",), complete=_complete)

@@ -1,7 +1,7 @@
-"""One threshold for each label: exact for macro F1, coordinate ascent for the other metrics.
+"""One threshold for each label: exact for macro averages, coordinate ascent for other metrics.
 
-Thresholds of single labels see few positives and overfit; for macro F1 they are therefore drawn
-towards the global cut. Knows numpy and the sweep's helpers.
+Thresholds of single labels see few positives and overfit; for macro averages they are therefore
+drawn towards the global cut. Knows numpy and the sweep's helpers.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn_mrmp._decisions.sweep import (
     f1,
     last_of_equals,
     metric_value,
+    parts_of,
 )
 
 # Positive validation rows at which a label's own cut and the global one count the same.
@@ -29,26 +30,29 @@ def tune_label_cuts(Y, S, metric, global_cut, shrinkage=SHRINKAGE):
         True labels.
     S : float ndarray of shape (n_samples, n_labels)
         Scores.
-    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"} or object
         What to maximise.
     global_cut : float
         The best single cut.
     shrinkage : float
-        Pull towards the global cut, for ``"f1_macro"``.
+        Pull towards the global cut, for macro averages.
 
     Returns
     -------
     cuts : ndarray of shape (n_labels,), in the dtype of `S`
         A label is predicted when its score is at least its cut.
     """
-    if metric == "f1_macro":
-        own = own_label_cuts(Y, S, global_cut)
+    average, of_counts = parts_of(metric)
+    if average == "macro":
+        own = own_label_cuts(Y, S, global_cut, of_counts)
         return shrink_cuts(own, global_cut, np.count_nonzero(Y, axis=0), shrinkage)
     return _ascend(Y, S, metric, global_cut)
 
 
-def own_label_cuts(Y, S, global_cut):
-    """Each label's own best cut for F1; the global one for labels without a positive row.
+def own_label_cuts(Y, S, global_cut, of_counts=f1):
+    """Each label's own best cut for F1, or for another function of counts.
+
+    Labels without a positive row keep the global cut.
 
     `Y` may be probabilities instead of labels: the cuts are then those of highest expected F1. So
     may `global_cut` be a cut for each label.
@@ -57,7 +61,7 @@ def own_label_cuts(Y, S, global_cut):
     for label in np.flatnonzero(Y.any(axis=0)):
         order, values, last = _falling(S[:, label])
         hits = np.cumsum(Y[order, label])
-        curve = f1(hits, np.arange(1, len(hits) + 1), hits[-1])
+        curve = of_counts(hits, np.arange(1, len(hits) + 1), hits[-1])
         cuts[label], _ = _best_cut(values, last, 0.0, curve, S.dtype.type)
     return cuts
 
@@ -92,18 +96,20 @@ def _ascend(Y, S, metric, global_cut):
 
 def _label_curve(Y, others, label, order, metric):
     """Metric without the label, and after predicting it for the rows in `order`, one by one."""
-    truth = Y[:, label]
-    if metric == "f1_micro":
+    truth, (average, of_counts) = Y[:, label], parts_of(metric)
+    if average == "micro":
         hits, size, positives = np.count_nonzero(Y & others), np.count_nonzero(others), Y.sum()
         counts = size + np.arange(1, len(order) + 1)
-        return f1(hits, size, positives), f1(hits + np.cumsum(truth[order]), counts, positives)
+        curve = of_counts(hits + np.cumsum(truth[order]), counts, positives)
+        return of_counts(hits, size, positives), curve
     hits, size = np.count_nonzero(Y & others, axis=1), np.count_nonzero(others, axis=1)
     positives = np.count_nonzero(Y, axis=1)
-    if metric == "accuracy":
+    if average == "exact":
         without = ((hits == positives) & (size == positives)).astype(float)
         having = ((hits + truth == positives) & (size + 1 == positives)).astype(float)
     else:
-        without, having = f1(hits, size, positives), f1(hits + truth, size + 1, positives)
+        without = of_counts(hits, size, positives)
+        having = of_counts(hits + truth, size + 1, positives)
     base = without.mean()
     return base, base + np.cumsum((having - without)[order]) / len(order)
 

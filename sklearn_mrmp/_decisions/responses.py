@@ -88,14 +88,6 @@ def training_part(estimator, X, y, positions, fit_params):
     return X_part, y_part, _check_method_params(X, fit_params, indices=positions)
 
 
-def fold_scores(estimator, X, y, train, test, fit_params, **response):
-    """Fit on the training rows and return the scores of the test rows, as `label_scores` does."""
-    X_train, y_train, fit_params = training_part(estimator, X, y, train, fit_params)
-    estimator.fit(X_train, y_train, **fit_params)
-    X_test, _ = _safe_split(estimator, X, y, test, train)
-    return label_scores(estimator, X_test, **response)
-
-
 def inner_estimator(estimator):
     """Return the last step of a pipeline, the best estimator of a fitted search, or None."""
     if isinstance(estimator, Pipeline):

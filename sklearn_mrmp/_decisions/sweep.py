@@ -3,7 +3,9 @@
 Predicting the entries whose score reaches a cut, and lowering the cut, flips entries one after the
 other; each flip changes the counts of one row and of one label. Sorted scores and cumulative sums
 of these changes give a metric at *every* cut in O(nL log nL). The entries are sorted in chunks of
-neighbouring scores, so the memory beside the input does not grow with it. Knows only numpy.
+neighbouring scores, so the memory beside the input does not grow with it. A metric is one of the
+names of `METRICS`, or an object with an ``average`` and a function ``of_counts``, such as `FBeta`.
+Knows only numpy.
 """
 
 import numpy as np
@@ -25,24 +27,34 @@ def metric_value(Y, Y_hat, metric):
     ----------
     Y, Y_hat : bool ndarray of shape (n_samples, n_labels)
         True and predicted labels.
-    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}
-        Name of the metric.
+    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"} or object
+        The metric.
 
     Returns
     -------
     value : float
         The metric's value, 1.0 at best.
     """
-    if metric == "accuracy":
+    average, of_counts = parts_of(metric)
+    if average == "exact":
         return float((Y_hat == Y).all(axis=1).mean())
-    axis = {"f1_samples": 1, "f1_micro": None, "f1_macro": 0}[metric]
-    hits = np.count_nonzero(Y & Y_hat, axis=axis)
-    return float(np.mean(f1(hits, np.count_nonzero(Y_hat, axis=axis), np.count_nonzero(Y, axis))))
+    axis = {"samples": 1, "micro": None, "macro": 0}[average]
+    hits, predicted = (np.count_nonzero(M, axis=axis) for M in (Y & Y_hat, Y_hat))
+    return float(np.mean(of_counts(hits, predicted, np.count_nonzero(Y, axis=axis))))
 
 
 def f1(hits, predicted, positives):
     """F1 from counts; 0 where nothing is true and nothing is predicted."""
     return 2 * hits / np.maximum(predicted + positives, 1)
+
+
+def parts_of(metric):
+    """Return how a metric averages, and its function of hits, predicted and positive entries."""
+    if metric == "accuracy":
+        return "exact", None
+    if isinstance(metric, str):
+        return metric.removeprefix("f1_"), f1
+    return metric.average, metric.of_counts
 
 
 def sweep_cuts(Y, S, metrics):
@@ -54,15 +66,15 @@ def sweep_cuts(Y, S, metrics):
         True labels.
     S : float ndarray of shape (n_samples, n_labels)
         Scores.
-    metrics : sequence of str
-        Names of the metrics.
+    metrics : sequence of str or object
+        The metrics.
 
     Yields
     ------
     values : ndarray of shape (n_cuts,)
         Distinct scores, falling; the cut predicts all entries of at least this score. The first
         is infinite.
-    curves : dict of str to ndarray of shape (n_cuts,)
+    curves : dict of metric to ndarray of shape (n_cuts,)
         Each metric's value at these cuts.
     """
     sweep = _Sweep(Y, metrics)
@@ -114,27 +126,35 @@ class _Sweep:
         """Predict `entries` one by one; return the metrics after each."""
         hits = self.truth[entries]
         rows, labels = np.divmod(entries, self.shape[1])
+        n_samples, n_labels = self.shape
+        averages = {parts_of(metric)[0] for metric in self.metrics}
+        by_row = self.rows.add(rows, hits) if averages & {"exact", "samples"} else None
+        by_label = self.labels.add(labels, hits) if "macro" in averages else None
+        counts = self._all_counts(hits) if "micro" in averages else None
         curves = {}
-        if {"accuracy", "f1_samples"} & set(self.metrics):
-            changes = self.rows.add(rows, hits)
-            curves["accuracy"] = lambda: self._mean("accuracy", changes.exact(), self.shape[0])
-            curves["f1_samples"] = lambda: self._mean("f1_samples", changes.f1(), self.shape[0])
-        if "f1_macro" in self.metrics:
-            label_changes = self.labels.add(labels, hits)
-            curves["f1_macro"] = lambda: self._mean("f1_macro", label_changes.f1(), self.shape[1])
-        curves["f1_micro"] = lambda: self._micro(hits)
-        return {name: curves[name]() for name in self.metrics}
+        for metric in self.metrics:
+            average, of_counts = parts_of(metric)
+            if average == "exact":
+                curves[metric] = self._mean(metric, by_row.exact(), n_samples)
+            elif average == "samples":
+                curves[metric] = self._mean(metric, by_row.of(of_counts), n_samples)
+            elif average == "macro":
+                curves[metric] = self._mean(metric, by_label.of(of_counts), n_labels)
+            else:
+                curves[metric] = of_counts(*counts, self.all.positives[0])
+        return curves
 
-    def _mean(self, name, changes, size):
-        sums = self.sums[name] + np.cumsum(changes)
-        self.sums[name] = sums[-1]
+    def _mean(self, metric, changes, size):
+        sums = self.sums[metric] + np.cumsum(changes)
+        self.sums[metric] = sums[-1]
         return sums / size
 
-    def _micro(self, hits):
+    def _all_counts(self, hits):
+        """Count entries of all rows and labels together, one by one: hits and predictions."""
         hit_counts = self.all.hits[0] + np.cumsum(hits)
         predicted = self.all.predicted[0] + np.arange(1, len(hits) + 1)
         self.all.hits[0], self.all.predicted[0] = hit_counts[-1], predicted[-1]
-        return f1(hit_counts, predicted, self.all.positives[0])
+        return hit_counts, predicted
 
 
 class _Counts:
@@ -174,10 +194,10 @@ class _Changes:
         self.predicted = predicted
         self.positives = positives
 
-    def f1(self):
-        """Change of the group's F1."""
-        after = f1(self.hit_counts, self.predicted, self.positives)
-        before = f1(self.hit_counts - self.hits, self.predicted - 1, self.positives)
+    def of(self, of_counts):
+        """Change of a function of the group's counts."""
+        after = of_counts(self.hit_counts, self.predicted, self.positives)
+        before = of_counts(self.hit_counts - self.hits, self.predicted - 1, self.positives)
         return self._in_sequence(after - before)
 
     def exact(self):

@@ -25,11 +25,11 @@ class ThresholdResult:
 
     Attributes
     ----------
-    thresholds : mapping of str to float, or to ndarray of shape (n_labels,)
+    thresholds : mapping of metric to float, or to ndarray of shape (n_labels,)
         The best cut of each metric: a label is predicted when ``score >= threshold``.
-    scores : mapping of str to float
+    scores : mapping of metric to float
         The metric's value on the given rows at that cut.
-    plateaus : mapping of str to (float, float)
+    plateaus : mapping of metric to (float, float)
         Lower (exclusive) and upper (inclusive) end of the interval of equally good global cuts
         from which the global threshold was taken; infinite where no score bounds it.
     """
@@ -41,7 +41,12 @@ class ThresholdResult:
     def _repr_html_(self):
         header = ["metric", "threshold", "score", "equally good global cuts"]
         rows = [
-            [name, _threshold_text(cut), f"{self.scores[name]:.4g}", _interval(self.plateaus[name])]
+            [
+                str(name),
+                _threshold_text(cut),
+                f"{self.scores[name]:.4g}",
+                _interval(self.plateaus[name]),
+            ]
             for name, cut in self.thresholds.items()
         ]
         return html_table(header, rows)
@@ -73,22 +78,23 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     Y_score : array-like of shape (n_samples, n_labels)
         Probabilities, or any scores that grow with the belief in the label. If both are data
         frames, labels are matched by name.
-    metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
-        Names of the metrics, as scikit-learn's scorers are called. ``zero_division`` is 0: a row
-        or a label with neither true nor predicted entries has an F1 of 0.
+    metrics : str, FBeta, Jaccard or a sequence of these, \
+default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
+        The metrics; names are those of scikit-learn's scorers. ``zero_division`` is 0: a row or a
+        label with neither true nor predicted entries has an F1 of 0.
     strategy : {"global", "per_label"}, default="global"
-        One cut for all labels, or one for each. Per label, ``"f1_macro"`` takes each label's own
-        best cut, drawn towards the global one; the other metrics improve the cuts label by label,
-        starting from the global one, until no single cut can be improved.
+        One cut for all labels, or one for each. Per label, ``"f1_macro"`` and other macro averages
+        take each label's own best cut, drawn towards the global one; the other metrics improve the
+        cuts label by label, starting from the global one, until no single cut can be improved.
     shrinkage : float, default=10.0
-        Strength of the pull towards the global cut for ``"f1_macro"`` per label: a label with
+        Strength of the pull towards the global cut for macro averages per label: a label with
         this many positive rows ends half-way. 0 keeps each label's own cut, which overfits
         rare labels.
 
     Returns
     -------
     result : ThresholdResult
-        ``thresholds`` and ``scores``, mappings by metric name.
+        ``thresholds`` and ``scores``, mappings by metric.
 
     Notes
     -----
@@ -108,7 +114,7 @@ def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shri
     >>> result.scores["f1_micro"]
     1.0
     """
-    metrics = check_metrics(metrics)
+    metrics = check_measures(metrics)
     if strategy not in ("global", "per_label"):
         raise ValueError(f"strategy must be 'global' or 'per_label', got {strategy!r}.")
     check_shrinkage(shrinkage)
@@ -125,8 +131,8 @@ def best_thresholds(Y, S, metrics, strategy="global", shrinkage=SHRINKAGE):
         True labels, C-contiguous.
     S : float ndarray of shape (n_samples, n_labels)
         Scores, C-contiguous.
-    metrics : sequence of str
-        Names of the metrics.
+    metrics : sequence of str or object
+        The metrics.
     strategy, shrinkage
         As for `tune_thresholds`.
 
@@ -169,6 +175,18 @@ def check_metrics(metrics):
         if name not in METRICS:
             raise ValueError(f"Unknown metric {name!r}; the known ones are {', '.join(METRICS)}.")
     return metrics
+
+
+def check_measures(metrics):
+    """Return metrics, by name or as objects such as `FBeta`, as a tuple."""
+    metrics = (metrics,) if isinstance(metrics, str) or _is_measure(metrics) else tuple(metrics)
+    check_metrics([metric for metric in metrics if not _is_measure(metric)])
+    return metrics
+
+
+def _is_measure(metric):
+    """Whether a metric is a function of counts, such as `FBeta`."""
+    return hasattr(metric, "of_counts") and not isinstance(metric, type)
 
 
 def check_shrinkage(shrinkage):

@@ -137,30 +137,6 @@ def split_rows(X, Y, cv, random_state, is_vector=False):
     return splits
 
 
-def splits_of_some(cv, keep):
-    """Return `cv` for some of the rows.
-
-    Parameters
-    ----------
-    cv : float, int, cross-validation splitter or iterable
-        As for `split_rows`. Only an iterable of row numbers is changed.
-    keep : ndarray of int
-        Numbers of the rows that are left, rising.
-
-    Returns
-    -------
-    cv : float, int, cross-validation splitter or list
-
-    Examples
-    --------
-    >>> splits_of_some([([0, 1], [2, 3])], np.array([1, 2]))
-    [(array([0]), array([1]))]
-    """
-    if isinstance(cv, Real) or hasattr(cv, "split"):
-        return cv
-    return [tuple(np.flatnonzero(np.isin(keep, part)) for part in split) for split in cv]
-
-
 def _for_splitters(Y, is_vector):
     """Labels as an array, or the classes of a vector target."""
     Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)

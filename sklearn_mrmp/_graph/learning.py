@@ -7,7 +7,6 @@ other. `LabelGraph` is the value that holds the result. Knows numpy, scipy, and 
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_array
 
 from sklearn_mrmp._graph.adjacency import canonical_labels, symmetric
 from sklearn_mrmp._graph.chi2 import (
@@ -18,6 +17,7 @@ from sklearn_mrmp._graph.chi2 import (
 )
 from sklearn_mrmp._graph.known_pairs import significant_known_pairs
 from sklearn_mrmp._graph.value import LabelGraph
+from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._numerics.unknown import split_unknown
 
 __all__ = ["LabelGraph", "label_graph"]
@@ -113,14 +113,7 @@ def _rows_that_count(Y, known, sample_weight):
     """Labels, what is known of them and weights, or None, of the rows whose weight is not 0."""
     if sample_weight is None:
         return Y, known, None
-    weights = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
-    )
-    if weights.shape != Y.shape[:1] or weights.min() < 0 or not weights.any():
-        raise ValueError(
-            f"sample_weight must be {Y.shape[0]} numbers of at least 0, not all of them 0, got "
-            f"shape {weights.shape} and a smallest value of {weights.min():g}."
-        )
+    weights = checked_weights(sample_weight, Y)
     keep = np.flatnonzero(weights)
     return Y[keep], None if known is None else known[keep], weights[keep]
 

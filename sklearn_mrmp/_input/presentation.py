@@ -44,20 +44,27 @@ class LinearFeatures:
     ('bag', (3, 5))
     """
 
-    def fit(self, X, kind=None):
-        """Look at training rows `X`, a canonical csr_array, of the given kind if it is known."""
+    def fit(self, X, kind=None, weights=None):
+        """Look at training rows `X`, a canonical csr_array, of the given kind if it is known.
+
+        `weights` of the rows, or None, count them: one of weight 2 is looked at like two rows.
+        """
         self.kind_ = _kind(X) if kind is None else kind
         self.largest_ = _largest(X, per_column=self.kind_ == "measurements")
         if self.kind_ == "measurements":
             dense = X.toarray() / self.largest_
-            self.mean_, spread = dense.mean(axis=0), dense.std(axis=0)
+            self.mean_, spread = _mean_and_spread(dense, weights)
             self.spread_ = np.where(spread > 1e-9, spread, 1.0)
         elif self.kind_ == "bag":
             # Logarithms are for counts, not for fractions.
             self.is_count_ = bool(X.data.min() >= 1.0)
-            self.idf_ = TfidfTransformer().fit(X).idf_
+            self.idf_ = TfidfTransformer().fit(X).idf_ if weights is None else _idf(X, weights)
         self.length_ = 1.0
-        energy = self.transform(X).power(2).sum() / X.shape[0]
+        squares = self.transform(X).power(2)
+        if weights is None:
+            energy = squares.sum() / X.shape[0]
+        else:
+            energy = np.average(squares.sum(axis=1), weights=weights)
         self.length_ = float(np.sqrt(energy)) or 1.0
         return self
 
@@ -82,6 +89,20 @@ class LinearFeatures:
             return _times(values, self.largest_)
         # What is no count, which training rows do not have, is taken as it is.
         return np.where(values >= 1, 1 + np.log(np.maximum(values, 1)), np.maximum(values, -1))
+
+
+def _mean_and_spread(dense, weights):
+    if weights is None:
+        return dense.mean(axis=0), dense.std(axis=0)
+    mean = np.average(dense, axis=0, weights=weights)
+    return mean, np.sqrt(np.average((dense - mean) ** 2, axis=0, weights=weights))
+
+
+def _idf(X, weights):
+    """Return the weights of features by rarity, as scikit-learn's tf-idf, of weighted rows."""
+    rows = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
+    n_rows = np.bincount(X.indices, rows, minlength=X.shape[1])
+    return np.log((1 + weights.sum()) / (1 + n_rows)) + 1
 
 
 def _times(values, largest):

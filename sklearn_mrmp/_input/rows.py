@@ -20,20 +20,23 @@ class EncodedRows:
         The rows as ``encoder.canonical`` made them.
     X : {ndarray, csr_array}
         The same rows as they were validated.
+    weights : ndarray of shape (n_samples,), default=None
+        What each row counts where columns are scaled by the rows; None is 1.
     """
 
-    def __init__(self, encoder, canonical, X):
+    def __init__(self, encoder, canonical, X, weights=None):
         self.encoder = encoder
         self.canonical = canonical
         self.X = X
+        self.weights = weights
         self._tokens_of_all = None
         self._presented = {}
         self._results = {}
 
     @classmethod
-    def of(cls, encoder, X):
+    def of(cls, encoder, X, weights=None):
         """Return rows `X` for an encoder."""
-        return cls(encoder, encoder.canonical(X), X)
+        return cls(encoder, encoder.canonical(X), X, weights)
 
     def __len__(self):
         return self.X.shape[0]
@@ -44,7 +47,8 @@ class EncodedRows:
 
     def take(self, chosen):
         """Return the chosen rows; tokens that were computed here are not computed again."""
-        rows = EncodedRows(self.encoder, self.canonical[chosen], self.X[chosen])
+        weights = None if self.weights is None else self.weights[chosen]
+        rows = EncodedRows(self.encoder, self.canonical[chosen], self.X[chosen], weights)
         if "tokens" in self.__dict__:
             rows._tokens_of_all = self.tokens, chosen
         return rows
@@ -53,6 +57,8 @@ class EncodedRows:
         """Fit the encoder on these rows; what it learned for linear models serves the voters."""
         self.encoder.fit(self.canonical)
         if hasattr(self.encoder, "features_"):
+            if self.weights is not None:
+                self.encoder.features_.fit(self.bag, weights=self.weights)
             self.features = self.encoder.features_
         return self
 
@@ -79,13 +85,15 @@ class EncodedRows:
         """The rows as the neighbour voter compares them: these, or one vector for each."""
         make = getattr(self.encoder, "wholes", None)
         vectors = None if make is None else make(self)
-        return self if vectors is None else EncodedRows.of(FeatureInput(), vectors)
+        return self if vectors is None else EncodedRows.of(FeatureInput(), vectors, self.weights)
 
     @cached_property
     def features(self):
         """A representation for linear models that was fitted on these rows."""
         make = getattr(self.encoder, "representation", None)
-        return LinearFeatures().fit(self.bag) if make is None else make(self.bag)
+        if make is None:
+            return LinearFeatures().fit(self.bag, weights=self.weights)
+        return make(self.bag, self.weights)
 
     def presented(self, features):
         """Return the rows in a representation for linear models, float32 csr_array."""

@@ -95,13 +95,14 @@ class VectorInput:
             self.others_ = FeatureInput(self.max_tokens, self.weighted).fit(others)
         return self
 
-    def representation(self, bag):
-        """Fit what linear models read: both parts present, and alike."""
+    def representation(self, bag, weights=None):
+        """Fit what linear models read: both parts present, and alike; rows may have weights."""
         dense, others = split_columns(bag, self.columns_)
-        dense = LinearFeatures().fit(sp.csr_array(dense), kind="measurements")
+        dense = LinearFeatures().fit(sp.csr_array(dense), "measurements", weights)
         if self.others_ is None:
             return dense
-        return MixedFeatures.of(self.columns_, dense, LinearFeatures().fit(others))
+        others = LinearFeatures().fit(others, weights=weights)
+        return MixedFeatures.of(self.columns_, dense, others)
 
     def _parts(self, X):
         """Return the vectors, and what is beside them if there is anything."""

@@ -13,7 +13,7 @@ _mrmp:MrMPClassifier
 _targets:TargetEncoding
 _text:TokenSequenceVectorizer
 _text_encoder:TextEncoder
-_tuned_decision:TunedDecisionClassifier
+_tuned_decision.classifier:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
 _baselines.hyperboxes:Hyperboxes
 _baselines.mlaram:MLARAMClassifier
@@ -22,6 +22,15 @@ _baselines.problem_transformation:ConstantTolerantLogisticRegression
 _baselines.problem_transformation:LabelPowersetClassifier
 _baselines.sparse_neighbors:SparseNeighbors
 _baselines.unit_range:UnitRange
+_decisions.held_out:HeldOutScores
+_decisions.goals.costs:LabelCosts
+_decisions.goals.floors:PrecisionFloor
+_decisions.goals.floors:RecallFloor
+_decisions.goals.given:AtLeastOne
+_decisions.goals.given:LabelCuts
+_decisions.goals.given:TopK
+_decisions.goals.measures:FBeta
+_decisions.goals.measures:Jaccard
 _decisions.rules.cuts:AtLeastOneRule
 _decisions.rules.cuts:GlobalThresholdRule
 _decisions.rules.cuts:LabelThresholdRule
@@ -42,6 +51,7 @@ _ensemble.gain:VoteGain
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
 _ensemble.told:ToldVote
+_graph.hierarchy:Hierarchy
 _graph.value:LabelGraph
 _input.features:FeatureInput
 _input.presentation:LinearFeatures

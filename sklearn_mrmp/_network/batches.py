@@ -19,6 +19,9 @@ _BATCHES_PER_BLOCK = 32
 _ON_CPU = (2**21, 2**9)
 _ELSEWHERE = (2**26, 2**14)
 _MOST_ROWS = 256
+# Fewer floats, a dozen rows of a bag, are left to one thread: several take some milliseconds off
+# them at best, and wait for each other far longer where other programs want the cores, too.
+_FOR_ONE_THREAD = 2**18
 # Batches that are predicted at once: at least about so many, unless they get this small.
 _FEWEST_BATCHES, _FEWEST_ROWS = 8, 8
 
@@ -222,8 +225,19 @@ def should_thread(rows, n_decoded, d_inner, device):
 
     However many threads there are: batches and bits do not depend on them.
     """
-    n_floats = len(rows) * max(n_decoded, int(rows.lengths.max(initial=0))) * d_inner
-    return torch.device(device).type == "cpu" and n_floats > _ON_CPU[0]
+    return _floats_on_cpu(rows, n_decoded, d_inner, device) > _ON_CPU[0]
+
+
+def suits_one_thread(rows, n_decoded, d_inner, device):
+    """Whether the rows are so few that one thread of a CPU predicts them best."""
+    return 0 < _floats_on_cpu(rows, n_decoded, d_inner, device) <= _FOR_ONE_THREAD
+
+
+def _floats_on_cpu(rows, n_decoded, d_inner, device):
+    """Floats of the widest layer for all rows; 0 on other devices."""
+    if torch.device(device).type != "cpu":
+        return 0
+    return len(rows) * max(n_decoded, int(rows.lengths.max(initial=0))) * d_inner
 
 
 def _cut(order, size):

@@ -4,14 +4,20 @@ Knows skorch, torch and the batches; nothing of targets, graphs or decisions.
 """
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import torch
 from skorch import NeuralNet
 from skorch.exceptions import DeviceWarning
 
-from sklearn_mrmp._host.torch_state import is_present, run_torch_in_threads
-from sklearn_mrmp._network.batches import as_tensors, prediction_batches, should_thread
+from sklearn_mrmp._host.torch_state import is_present, run_torch_in_threads, torch_threads
+from sklearn_mrmp._network.batches import (
+    as_tensors,
+    prediction_batches,
+    should_thread,
+    suits_one_thread,
+)
 from sklearn_mrmp._network.callbacks import StopTraining
 from sklearn_mrmp._numerics.log_odds import to_probabilities
 
@@ -26,6 +32,8 @@ class MultilabelNet(NeuralNet):
     """
 
     interrupted_ = False
+    # Weights, and what the module has prepared with them.
+    _kept = None
 
     def __init__(self, *args, architecture="mrmp", **kwargs):
         self.architecture = architecture
@@ -46,6 +54,10 @@ class MultilabelNet(NeuralNet):
             )
             state = {**state, "device": "cpu"}
         super().__setstate__(state)
+
+    def __getstate__(self):
+        """Leave out what is prepared anew."""
+        return {name: part for name, part in super().__getstate__().items() if name != "_kept"}
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """Loss of a batch; the criterion knows whether it is in training."""
@@ -100,10 +112,7 @@ class MultilabelNet(NeuralNet):
         module = self.module_.eval()
         n_decoded = module.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
-        # Half precision that the user has switched on is for batches: this is computed once.
-        full_precision = torch.autocast(torch.device(self.device).type, enabled=False)
-        with torch.inference_mode(), full_precision:
-            prepared = module.prepared()
+        prepared = self._prepared(module)
 
         def predict(chosen):
             batch = as_tensors(rows.take(chosen).padded(), self.device)
@@ -113,6 +122,19 @@ class MultilabelNet(NeuralNet):
 
         predict_batches(predict, rows, n_decoded, module.d_inner, self.device)
         return Z
+
+    def _prepared(self, module):
+        """Return what is the same for all rows; computed anew when weights have changed."""
+        weights, kept = module.prepared_from(), self._kept
+        if weights is not None and kept is not None and _are_equal(kept[0], weights):
+            return kept[1]
+        # Half precision that the user has switched on is for batches: this is computed once.
+        full_precision = torch.autocast(torch.device(self.device).type, enabled=False)
+        with torch.inference_mode(), full_precision:
+            prepared = module.prepared()
+        if weights is not None:
+            self._kept = [weight.detach().clone() for weight in weights], prepared
+        return prepared
 
     def label_probabilities(self, rows):
         """Probability of each label by this network alone, float32 (n_samples, n_labels)."""
@@ -138,6 +160,14 @@ class MultilabelNet(NeuralNet):
             epoch.pop("batches", None)
 
 
+def _are_equal(kept, weights):
+    """Whether weights are what they were, number by number: they may be written to in many ways."""
+    return len(kept) == len(weights) and all(
+        (a.device, a.dtype) == (b.device, b.dtype) and torch.equal(a, b)
+        for a, b in zip(kept, weights, strict=True)
+    )
+
+
 def predict_batches(predict, rows, n_decoded, d_inner, device):
     """Call a function for the row numbers of each prediction batch; on a CPU several at once.
 
@@ -153,10 +183,12 @@ def predict_batches(predict, rows, n_decoded, d_inner, device):
         with torch.inference_mode():  # each thread has its own mode
             predict(chosen)
 
-    batches = prediction_batches(rows, n_decoded, d_inner, device)
+    sizes = rows, n_decoded, d_inner, device
+    batches = prediction_batches(*sizes)
     # Half precision that the user has switched on is for this thread alone.
-    if should_thread(rows, n_decoded, d_inner, device) and not torch.is_autocast_enabled("cpu"):
+    if should_thread(*sizes) and not torch.is_autocast_enabled("cpu"):
         run_torch_in_threads(without_gradients, batches)
-    else:
+        return
+    with torch_threads(1) if suits_one_thread(*sizes) else nullcontext():
         for chosen in batches:
             without_gradients(chosen)

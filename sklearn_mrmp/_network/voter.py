@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._host.report import SILENT, Report
+from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.batches import TokenDataset
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
@@ -131,15 +134,26 @@ class NetworkTrainer:
         """Train the members; what an interrupted one had learned is kept."""
         train = self._dataset(rows, Y, weights)
         valid = self._dataset(rows_valid, Y_valid, weights_valid)
-        graph, members = self.learn_graph(Y, weights), []
-        for member in range(self.n_members):
-            trained = self._train(rows.encoder, train, valid, graph, member)
+        members = []
+        for trained in self._trained(rows.encoder, train, valid, self.learn_graph(Y, weights)):
             if trained.interrupted and members and not trained.net.n_epochs_done:
                 return NetworkVoter(members, interrupted=True)  # the members before it will do
             members.append(trained)
             if trained.interrupted:
                 break
         return NetworkVoter(members, interrupted=members[-1].interrupted)
+
+    def _trained(self, *data):
+        """Members in their order: one after the other, or several in processes of their own."""
+        n_jobs = self.recipe.run.n_jobs
+        if self.n_members == 1 or effective_n_jobs(n_jobs) == 1:
+            return (self._train(*data, member) for member in range(self.n_members))
+        train = delayed(self.alone()._train_alone)
+        return Parallel(n_jobs=n_jobs)(train(*data, member) for member in range(self.n_members))
+
+    def _train_alone(self, *data_and_member):
+        with torch_threads(1):
+            return self._train(*data_and_member)
 
     def refit(self, ensemble, rows, Y, weights=None):
         """Train every member anew on all rows, for the number of epochs that was best for it.

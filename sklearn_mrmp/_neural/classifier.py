@@ -15,10 +15,10 @@ from sklearn_mrmp._base import (
     FITTED,
     FROM_TARGET,
     BaseMultilabelClassifier,
-    TunedDecisionsMixin,
     complete_classifier,
     fitted_or_not,
 )
+from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
 from sklearn_mrmp._host.report import SILENT, Report
@@ -35,7 +35,7 @@ from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.unknown import split_unknown
-from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings
+from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._text_encoder import taken_apart
@@ -131,7 +131,8 @@ None, default=None
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
-                settings = settings.without_rows(keep)
+            names = getattr(settings.graph.relations, "label_names", None)  # a graph brings its own
+            check_decision(settings.outcome.decision, self._target_encoding, names)
             given = None
             if X_val is not None:
                 *given, known = self._with_target(self._checked(encoder, X_val, report), y_val)
@@ -150,6 +151,7 @@ None, default=None
             known_rate,
         ).learn()
         self._store(learned)
+        self._tune_given_decision()
         return learned.interrupted
 
     def _store(self, learned):
@@ -197,18 +199,6 @@ None, default=None
         """The distribution over label sets that is mixed in, or None."""
         check_is_fitted(self)
         return self._label_sets
-
-    @property
-    def thresholds_(self):
-        """Best global cut per metric on the held-out rows."""
-        check_is_fitted(self)
-        return {} if self._points is None else self._points.thresholds
-
-    @property
-    def decision_rules_(self):
-        """For each decision, the fitted rule per metric."""
-        check_is_fitted(self)
-        return {} if self._points is None else self._points.rules
 
     @property
     def net_(self):
@@ -270,7 +260,7 @@ None, default=None
     def _check_rows(self, X):
         encoder = self._ensemble.encoder
         if encoder.name == "text":  # a loaded classifier may need an encoder that files do not hold
-            source, *_ = taken_apart(self.get_params(deep=False).get("encoder"))
+            source, *_ = taken_apart(getattr(self, "encoder", None))
             encoder.encoder = encoder.encoder.given(source)
         return self._checked(encoder, X)
 
@@ -278,7 +268,7 @@ None, default=None
         return EncodedRows.of(self._ensemble.encoder, X)
 
     def _label_probabilities(self, rows, told=None):
-        with torch_threads(self.get_params(deep=False).get("n_threads")):
+        with torch_threads(self._n_threads):
             votes = self._ensemble.votes(rows)
             P_alone = P = self._ensemble.combined(votes)
             if self._label_sets is not None:
@@ -290,20 +280,25 @@ None, default=None
 
     def _voter_logits(self, name, rows):
         """Log odds of all labels by one of the voters."""
-        with torch_threads(self.get_params(deep=False).get("n_threads")):
+        with torch_threads(self._n_threads):
             return self._ensemble.voters[name].logits(rows)
 
     @property
-    def _outcome(self):
-        return OutcomeSettings.from_params(self.get_params(deep=False))
+    def _n_threads(self):
+        return getattr(self, "n_threads", RunSettings.n_threads)
 
     @property
-    def _metric(self):
-        return self._outcome.metric
+    def _outcome(self):
+        # Parameters are attributes; scikit-learn's `get_params` reads the constructor's signature
+        # anew each time, which takes long beside the prediction of one row.
+        return OutcomeSettings.from_params(vars(self))
+
+    @property
+    def _operating_point(self):
+        return self._outcome.metric, self._outcome.decision
 
     def _predict_labels(self, P, rows):
-        outcome = self._outcome
-        return self._decided(P, rows, outcome.metric, outcome.decision)
+        return self._decided(P, rows, *self._operating_point)
 
     def _predict_classes(self, P, rows):
         """Classes of a vector target: the largest probability wins, or whatever `decision` asks."""
@@ -321,9 +316,9 @@ None, default=None
     def _decided(self, P, rows, metric, decision):
         similar = None
         if self._points.needs_rows(metric, decision):
-            with torch_threads(self.get_params(deep=False).get("n_threads")):
+            with torch_threads(self._n_threads):
                 similar = self._ensemble.similar_rows(rows)
-        return self._points.predict(P, metric, decision, similar)
+        return self._points.predict(P, metric, decision, similar, self.label_names_)
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)

@@ -10,8 +10,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_array
 
-from sklearn_mrmp._base import checked_weights
-from sklearn_mrmp._numerics.entry_weights import EntryWeights, label_totals
+from sklearn_mrmp._numerics.entry_weights import EntryWeights, checked_weights, label_totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
-from sklearn_mrmp._ensemble.splits import make_splits, splits_of_some
+from sklearn_mrmp._ensemble.splits import make_splits
 from sklearn_mrmp._ensemble.told import ToldVote
 from sklearn_mrmp._ensemble.told_tuning import ToldPlan
 from sklearn_mrmp._graph.lifts import label_lifts, linked
@@ -31,7 +31,7 @@ from sklearn_mrmp._network.architecture import Architecture
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
-from sklearn_mrmp._neural.deciding import tune_decisions
+from sklearn_mrmp._neural.tuning import tune_decisions
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._settings import (
     EnsembleSettings,
@@ -88,11 +88,6 @@ class FitSettings:
             RunSettings,
         )
         return cls(*(group.from_params(params) for group in groups))
-
-    def without_rows(self, keep):
-        """Return the settings for some of the rows: a list of splits names others then."""
-        cv = splits_of_some(self.ensemble.cv, keep)
-        return replace(self, ensemble=replace(self.ensemble, cv=cv))
 
     @property
     def learned_with(self):
@@ -209,7 +204,8 @@ class Lesson:
     @cached_property
     def _rows(self):
         """All rows, with an encoder that the splits fit."""
-        return EncodedRows.of(self.encoder, self.X)
+        weights = None if self.weights is None else self.weights.rows
+        return EncodedRows.of(self.encoder, self.X, weights)
 
     @cached_property
     def _learn_graph(self):
@@ -332,7 +328,8 @@ class Lesson:
     def _refit(self, trainer, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
         encoder = self.encoder.fresh()
-        rows = EncodedRows(encoder, self._rows.canonical, self._rows.X).fit_encoder()
+        before = self._rows
+        rows = EncodedRows(encoder, before.canonical, before.X, before.weights).fit_encoder()
         ensemble = self._with_all_rows(replace(fitted, encoder=encoder), rows)
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:

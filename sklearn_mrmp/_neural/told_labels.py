@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from sklearn_mrmp._deciding import check_decision
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.told import ToldVote
@@ -51,7 +52,7 @@ class ToldLabelsMixin:
         return predict_in_chunks(predict, X, told.shape[1], told)
 
     def predict(self, X, known=None):
-        """Predict the labels of each row.
+        """Predict the labels of each row, as `metric` and `decision` say.
 
         Parameters
         ----------
@@ -67,14 +68,21 @@ class ToldLabelsMixin:
             0/1 labels in the dtype of the training target, sparse when that was sparse; for a
             vector target the predicted classes.
         """
+        check_is_fitted(self)
+        encoding, (metric, decision) = self._target_encoding, self._operating_point
+        check_decision(decision, encoding)
+        if getattr(decision, "needs_all_rows", False):
+            labels = self._decided(self.predict_proba(X, known), None, metric, decision)
+            told = None if known is None else read_told(known, encoding.label_names)
+            return encoding.decode_labels(labels if told is None else _as_told(labels, told))
         if known is None:
             return super().predict(X)
         X, told = self._check_told(X, known)
 
         def predict(X, told):
             rows = self._encoded(X)
-            predicted = self._predict_labels(self._label_probabilities(rows, told), rows)
-            return self._target_encoding.decode_labels(impose(predicted, told, True, False))
+            labels = self._predict_labels(self._label_probabilities(rows, told), rows)
+            return encoding.decode_labels(_as_told(labels, told))
 
         return predict_in_chunks(predict, X, told.shape[1], told)
 
@@ -90,6 +98,11 @@ class ToldLabelsMixin:
         X, told = self._check_rows(X), read_told(known, encoding.label_names)
         check_consistent_length(X, told)
         return X, told
+
+
+def _as_told(labels, told):
+    """Decisions with the told ones in their places, a new array."""
+    return impose(np.array(labels), told, True, False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """How much each entry of a label matrix counts: not at all where it is unknown, or as its row does.
 
 Travels beside a 0/1 matrix `Y`, in which unknown entries are 0; None in its place says that all
-entries are known and count alike. A row of weight 2 counts like two equal rows. Leaf module: numpy.
+entries are known and count alike. A row of weight 2 counts like two equal rows. Leaf module: numpy,
+and scikit-learn to check weights.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._numerics.rows import row_blocks
+from sklearn_mrmp._sklearn_compat import _check_sample_weight
 
 # Rows are repeated at most so many times on average, and at least once.
 _MOST_REPETITIONS = 10
@@ -23,7 +25,7 @@ class EntryWeights:
     known : bool ndarray of shape (n_samples, n_labels), or None
         Which entries are known; None is all.
     rows : float64 ndarray of shape (n_samples,), or None
-        Weight of each row, above 0; None is 1.
+        Weight of each row, at least 0; None is 1.
     labels : float64 ndarray of shape (n_labels,), or None
         Weight of each label in a loss, and nowhere else; None is 1.
 
@@ -102,6 +104,8 @@ class EntryWeights:
         [0, 0, 2, 2]
         """
         ends = np.cumsum(self.rows)
+        if not self.rows.any():
+            return np.empty(0, dtype=np.intp)
         n_rows = np.clip(ends[-1], len(ends), _MOST_REPETITIONS * len(ends))
         ends *= n_rows / ends[-1]
         places = np.arange(round(n_rows)) + 0.5
@@ -140,3 +144,33 @@ def label_totals(Y, weights=None):
     for block in row_blocks(*Y.shape):
         totals += rows[block] @ weights.known[block]
     return counts, totals
+
+
+def checked_weights(sample_weight, X):
+    """Check weights of rows; None stays None.
+
+    Returns
+    -------
+    weights : float64 ndarray of shape (n_samples,), or None
+        At least 0, and not all of them 0.
+    """
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def rows_that_count(X, Y, sample_weight):
+    """Leave out rows of weight 0.
+
+    Returns
+    -------
+    X, Y : {ndarray, csr_array}
+        The other rows and their labels.
+    weights : float64 ndarray of shape (n_samples,), or None
+        Their weights.
+    """
+    weights = checked_weights(sample_weight, X)
+    if weights is None or weights.all():
+        return X, Y, weights
+    keep = np.flatnonzero(weights)
+    return X[keep], Y[keep], weights[keep]

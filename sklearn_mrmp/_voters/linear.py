@@ -14,6 +14,7 @@ from sklearn_mrmp._numerics.rows import row_blocks
 from sklearn_mrmp._voters.logistic import (
     TOLERANCE,
     LogisticDesign,
+    columns_of,
     frequency_intercepts,
     log_loss,
     solve_logistic,
@@ -22,8 +23,10 @@ from sklearn_mrmp._voters.logistic import (
 # Strengths tried, for rows of mean squared length 1; from the middle one uphill.
 _STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _FIRST_STRENGTH = 3
-# Penalties are compared far from the minimum, where the held-out loss is right to 0.1 %.
-_SEARCH_TOLERANCE = 10 * TOLERANCE
+# Penalties are compared far from the minimum, where the held-out loss is right to 0.1 %, and on
+# this many labels at most.
+_SEARCH_TOLERANCE = 1e-2
+_SEARCH_LABELS = 64
 
 
 class LinearVoter:
@@ -72,17 +75,30 @@ class LinearVoter:
         self.features_ = rows.features
         X = rows.presented(self.features_)
         design, held_out = LogisticDesign(X), rows_valid.presented(self.features_)
-        start = (np.zeros((X.shape[1], Y.shape[1]), np.float32), frequency_intercepts(Y, weights))
+        self.coef_ = np.zeros((X.shape[1], Y.shape[1]), np.float32)
+        self.intercept_ = frequency_intercepts(Y, weights)
         train, valid = (design, Y, _in_loss(weights)), (held_out, Y_valid, _in_loss(weights_valid))
+        self._search(train, valid)
+        _solve(train, 1.0 / self.strength_, self.coef_, self.intercept_)
+        return self
+
+    def _search(self, train, valid):
+        """Choose the penalty on some labels, and keep their weights as a start.
+
+        Rows come with their labels and what these count in the loss.
+        """
+        labels = _spread_labels(train[1])
+        train, valid = (
+            (rows, Y[:, labels], columns_of(weights, labels)) for rows, Y, weights in (train, valid)
+        )
+        start = self.coef_[:, labels], self.intercept_[labels]
         best = self._solved(train, _FIRST_STRENGTH, start, valid)
         for direction in (1, -1):
             position, best = self._walk(direction, train, best, valid)
             if position != _FIRST_STRENGTH:
                 break
-        _, position, (self.coef_, self.intercept_) = best
+        _, position, (self.coef_[:, labels], self.intercept_[labels]) = best
         self.strength_ = _STRENGTHS[position]
-        _solve(train, 1.0 / self.strength_, self.coef_, self.intercept_)
-        return self
 
     def _walk(self, direction, train, best, valid):
         """Go on in one direction while the held-out loss falls."""
@@ -132,6 +148,13 @@ class LinearVoter:
 
         run_on_rows(fill, X.shape[0], Z.shape[1])
         return Z
+
+
+def _spread_labels(Y):
+    """Labels on which penalties are compared: evenly spread in the order of their frequency."""
+    order = np.argsort(np.asarray(Y.sum(axis=0)).ravel(), kind="stable")
+    n = min(_SEARCH_LABELS, len(order))
+    return order[((np.arange(n) + 0.5) * len(order) / n).astype(int)]
 
 
 def _in_loss(weights):

@@ -126,6 +126,10 @@ class MrMPModule(LabelModule):
         """Compute V^T once: it is the same for all rows."""
         return {"label_embeddings": self.label_embeddings()}
 
+    def prepared_from(self):
+        """Return the weights of the label-relation module."""
+        return list(self.label_relations.parameters())
+
     def label_embeddings(self):
         """V^T, (L, d)."""
         return self.label_relations()

@@ -49,6 +49,14 @@ class LabelModule(nn.Module):
         """Return what is the same for all batches of a prediction, by the names ``forward`` has."""
         return {}
 
+    def prepared_from(self):
+        """Return the weights that alone decide what `prepared` returns, a list of tensors, or None.
+
+        Prediction keeps what was prepared as long as these weights are the same; with None it is
+        computed in each call.
+        """
+        return None
+
     def label_embeddings(self):
         """Return one vector per label, (L, d), or None if the network has none."""
         return None

@@ -26,7 +26,7 @@ from sklearn_mrmp._baselines.fuzzy_art import learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, extensions
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
 from sklearn_mrmp._baselines.unit_range import UnitRange
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "baselines.json").read_text())
 RUNS = [(case, run) for case in REFERENCE for run in case["mlaram"]]

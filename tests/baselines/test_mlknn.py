@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import (
 
 from sklearn_mrmp._baselines.mlknn import MLKNNClassifier
 from sklearn_mrmp._baselines.sparse_neighbors import SparseNeighbors
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "baselines.json").read_text())
 RUNS = [(case, run) for case in REFERENCE for run in case["mlknn"]]

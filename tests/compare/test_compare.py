@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import train_test_split
@@ -380,3 +381,45 @@ def test_peak_memory_is_known_without_proc(monkeypatch):
     elsewhere = peak_memory()
     assert 10 < here < 100_000
     assert 10 < elsewhere < 100_000
+
+
+class TestWeights:
+    """Weights of training rows and of test rows."""
+
+    @staticmethod
+    def data():
+        Y = np.repeat([[1, 0], [0, 1]], 20, axis=0)
+        return np.arange(40.0)[:, None], Y
+
+    def test_metrics_weigh_the_test_rows(self):
+        X, Y = self.data()
+        guess = {"guess": DummyClassifier(strategy="constant", constant=[1, 0])}
+        weights = np.where(Y[:, 0] == 1, 3.0, 1.0)
+        options = {"metrics": "accuracy", "decisions": "threshold", "isolate": False}
+        result = compare_classifiers(guess, X, Y, X, Y, sample_weight_test=weights, **options)
+        assert result.scores("guess", "threshold", "accuracy") == pytest.approx([0.75])
+
+    @pytest.mark.parametrize("label", [0, 1])
+    def test_fits_and_decisions_weigh_the_training_rows(self, label):
+        X, Y = self.data()
+        has = Y[:, label] == 1
+        guess = {"guess": make_pipeline(FunctionTransformer(), DummyClassifier(strategy="prior"))}
+        result = compare_classifiers(
+            guess,
+            *(X, Y, X[has], Y[has]),
+            sample_weight_train=np.where(has, 9.0, 1.0),
+            metrics="accuracy",
+            decisions="threshold",
+            isolate=False,
+        )
+        assert result.scores("guess", "threshold", "accuracy") == [1]
+
+    def test_a_classifier_without_weights_is_an_error_in_the_table(self):
+        X, Y = self.data()
+        result = compare_classifiers(
+            {"ovr": OneVsRestClassifier(LogisticRegression())},
+            *(X, Y, X, Y),
+            sample_weight_train=np.ones(40),
+            isolate=False,
+        )
+        assert "takes no sample_weight" in result.runs[0].error

@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import sklearn_mrmp
-from sklearn_mrmp import MrMPClassifier, TopKRule, fit_decision_rules
+from sklearn_mrmp import MrMPClassifier, RecallFloor, fit_decision_rules
 from sklearn_mrmp._decisions import calibration, label_set_model, thresholds
+from sklearn_mrmp._decisions.held_out import HeldOutScores
 from sklearn_mrmp._decisions.label_set_model import CollectedLabelSets
 from sklearn_mrmp._decisions.operating_points import DECISIONS, OperatingPoints
 from sklearn_mrmp._decisions.sweep import METRICS
@@ -128,7 +129,6 @@ def test_a_number_is_a_cut_for_every_metric(points, data):
         ("f1", "optimal", "'f1' is not a metric; the known ones are accuracy, f1_samples"),
         ("accuracy", "top_k", "top_k was not prepared in fit, only optimal, threshold"),
         ("accuracy", "topk", "Unknown decision 'topk'; the known ones are optimal"),
-        ("accuracy", TopKRule(2), r"TopKRule\(k=2.* was not prepared in fit"),
         ("f1_macro", "optimal", "'f1_macro' was not prepared, only accuracy"),
     ],
 )
@@ -137,6 +137,33 @@ def test_operating_points_that_are_not_there_are_refused(data, metric, decision,
     for ask in (points.rule, points.needs_rows, lambda *point: points.predict(data[1], *point)):
         with pytest.raises(ValueError, match=message):
             ask(metric, decision)
+
+
+def test_decision_objects_need_rows_that_were_kept(data):
+    Y, P, _ = data
+    names = np.array(list("abcd"))
+    decision = RecallFloor(0.5)
+    with pytest.raises(ValueError, match=r"RecallFloor\(floor=0.5.* nothing was kept"):
+        OperatingPoints.tune(*data).rule("accuracy", decision, names)
+    points = OperatingPoints.tune(*data, keep_rows=True)
+    rule = points.rule("accuracy", decision, names)
+    np.testing.assert_array_equal(rule.thresholds, decision.tune(Y, P).thresholds)
+    assert points.rule("f1_micro", RecallFloor(0.5), names) is rule  # tuned once
+    assert not points.needs_rows("accuracy", decision)
+
+
+@pytest.mark.parametrize("n_labels", [1, 8, 13])
+def test_held_out_rows_are_kept_as_they_were_up_to_a_size(n_labels):
+    rng = np.random.default_rng(0)
+    Y, P = rng.random((50, n_labels)) < 0.4, rng.random((50, n_labels), dtype=np.float32)
+    rows = ValidationRows.check(Y, P)
+    kept = HeldOutScores.of(rows)
+    np.testing.assert_array_equal(kept.rows().Y, Y)
+    assert kept.P is rows.P  # no second copy
+    assert kept.packed.nbytes == 50 * -(-n_labels // 8)
+    few = HeldOutScores.of(rows, max_entries=10 * n_labels).rows()
+    assert few.P.shape == (10, n_labels)
+    np.testing.assert_array_equal(few.Y[[0, -1]], Y[[0, -1]])
 
 
 @pytest.mark.parametrize(

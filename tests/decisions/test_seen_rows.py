@@ -24,11 +24,13 @@ from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
 from sklearn_mrmp._ensemble.fitting import EnsemblePlan
 from sklearn_mrmp._ensemble.model import Ensemble
+from sklearn_mrmp._host import chunks as _chunks
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._numerics import similar_rows as _similar_rows
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters import neighbors as _neighbors
+from sklearn_mrmp._voters.neighbors import NeighborVoter
 from tests.tiny import tiny
 
 LABELS = sp.csr_array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
@@ -205,6 +207,24 @@ def test_other_decisions_do_not_look_for_rows(fitted, doubled, monkeypatch):
     for metric, decision in settings:
         clone = copy.copy(fitted).set_params(metric=metric, decision=decision)
         clone.predict(doubled[0][:5])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("decision", ["optimal", "threshold", 0.5])
+def test_neighbours_of_a_row_are_looked_up_once(fitted, doubled, metric, decision, monkeypatch):
+    """By the vote and by the rule together, in every chunk of rows."""
+    looked_up, look_up = [], NeighborVoter._look_up
+
+    def spy(voter, rows):
+        looked_up.append(len(rows))
+        return look_up(voter, rows)
+
+    monkeypatch.setattr(NeighborVoter, "_look_up", spy)
+    monkeypatch.setattr(_chunks, "CHUNK_CELLS", 500)
+    clf = copy.copy(fitted).set_params(metric=metric, decision=decision)
+    clf.predict(doubled[0])
+    assert len(looked_up) > 1
+    assert sum(looked_up) == doubled[0].shape[0]
 
 
 @pytest.mark.parametrize("settings", [{"cv": 2}, {"cv": 0.3}, {"refit": True}])

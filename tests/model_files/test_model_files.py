@@ -36,7 +36,7 @@ from skorch.callbacks import Callback
 
 import sklearn_mrmp
 from sklearn_mrmp import (
-    AtLeastOneRule,
+    AtLeastOne,
     LabelGraph,
     MLARAMClassifier,
     MLKNNClassifier,
@@ -44,7 +44,7 @@ from sklearn_mrmp import (
     MrMPClassifier,
     SoftVotingMultilabelClassifier,
     TokenSequenceVectorizer,
-    TopKRule,
+    TopK,
     TunedDecisionClassifier,
     label_graph,
 )
@@ -254,7 +254,7 @@ def test_prototypes_and_their_clusters_come_back(
 
 @pytest.mark.parametrize(
     "decision",
-    ["optimal", "label_sets", "top_k", "at_least_one", TopKRule(2), AtLeastOneRule(0.4)],
+    ["optimal", "label_sets", "top_k", "at_least_one", TopK(2), AtLeastOne(0.4)],
     ids=str,
 )
 def test_tuned_decisions_come_back(again, related, decision):

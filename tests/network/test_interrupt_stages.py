@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_mrmp._ensemble import fitting
 from sklearn_mrmp._ensemble.model import Ensemble
-from sklearn_mrmp._neural import deciding, learning
+from sklearn_mrmp._neural import learning, tuning
 from sklearn_mrmp._voters.linear import LinearVoter
 from tests.tiny import tiny
 
@@ -17,9 +17,9 @@ from tests.tiny import tiny
 LATER = {
     "voters vote": (Ensemble, "evidence"),
     "voters are weighed": (fitting, "vote_weights"),
-    "label sets are collected": (deciding.CollectedLabelSets, "of"),
-    "label sets are mixed in": (deciding.LabelSetVote, "fit"),
-    "decisions are tuned": (deciding.OperatingPoints, "tune"),
+    "label sets are collected": (tuning.CollectedLabelSets, "of"),
+    "label sets are mixed in": (tuning.LabelSetVote, "fit"),
+    "decisions are tuned": (tuning.OperatingPoints, "tune"),
     "voters are fitted on all rows": (learning, "with_all_rows"),
 }
 

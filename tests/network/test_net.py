@@ -14,7 +14,7 @@ from skorch.callbacks import Callback, EpochScoring
 
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._network import batches as _batches
-from sklearn_mrmp.nn import LabelRelationModule, MrMPModule, model
+from sklearn_mrmp.nn import LabelModule, LabelRelationModule, MrMPModule, model
 from tests.tiny import PLAIN, feature_rows, tiny
 
 PULLING = {"pulling": torch.tensor([[0.0, 1.0], [1.0, 0.0]])}
@@ -33,7 +33,7 @@ def embeddings(module):
 
 
 def test_label_embeddings_are_computed_once_for_all_batches(related, monkeypatch):
-    clf = tiny(max_epochs=1, **PLAIN).fit(*related)
+    clf = copy.deepcopy(tiny(max_epochs=1, **PLAIN).fit(*related))  # a copy forgets them
     rows, calls = clf._encoded(related[0]).tokens, []
     forward = LabelRelationModule.forward
 
@@ -48,6 +48,14 @@ def test_label_embeddings_are_computed_once_for_all_batches(related, monkeypatch
     assert len(calls) == 1
 
 
+def test_label_embeddings_are_kept_from_one_prediction_to_the_next(related, monkeypatch):
+    clf, calls = tiny(max_epochs=1, **PLAIN).fit(*related), []
+    first = clf.predict_proba(related[0][:1])
+    monkeypatch.setattr(LabelRelationModule, "forward", lambda *arguments: calls.append(1))
+    np.testing.assert_array_equal(clf.predict_proba(related[0][:1]), first)
+    assert not calls
+
+
 def written_in_place(module):
     with torch.no_grad():
         next(module.label_relations.parameters()).add_(1.0)
@@ -55,7 +63,7 @@ def written_in_place(module):
 
 def trained(module):
     optimizer = torch.optim.AdamW(module.parameters(), lr=0.1)
-    module(tokens=torch.tensor([[1, 2]]))[0].sum().backward()
+    module(tokens=torch.tensor([[1, 2]]), values=torch.zeros(1, 2))[0].sum().backward()
     optimizer.step()
 
 
@@ -80,7 +88,7 @@ def in_other_precision(module):
     module.double()
 
 
-@pytest.mark.parametrize(
+changes = pytest.mark.parametrize(
     "change",
     [
         written_in_place,
@@ -92,12 +100,52 @@ def in_other_precision(module):
         in_other_precision,
     ],
 )
+
+
+@changes
 def test_computed_anew_when_weights_change(module, change):
     before = embeddings(module)
     change(module)
     after = embeddings(module)
     assert after.dtype != before.dtype or not torch.equal(after, before)
     torch.testing.assert_close(after, module.label_relations())
+
+
+@changes
+def test_predictions_follow_the_weights(related, change):
+    net = tiny(max_epochs=1, **PLAIN).fit(*related).net_
+    rows = feature_rows(related[0]).tokens
+    before = net.label_logits(rows)
+    change(net.module_)
+    after = net.label_logits(rows)
+    assert not np.array_equal(after, before)
+    np.testing.assert_array_equal(after, copy.deepcopy(net).label_logits(rows))
+
+
+def test_a_network_that_does_not_say_what_it_prepares_from_prepares_in_each_call(
+    related, monkeypatch
+):
+    net = tiny(max_epochs=1, **PLAIN).fit(*related).net_
+    rows, calls, prepared = feature_rows(related[0]).tokens, [], MrMPModule.prepared
+
+    def spy(module):
+        calls.append(1)
+        return prepared(module)
+
+    monkeypatch.setattr(MrMPModule, "prepared", spy)
+    monkeypatch.setattr(MrMPModule, "prepared_from", LabelModule.prepared_from)
+    net.label_logits(rows)
+    net.label_logits(rows)
+    assert len(calls) == 2
+
+
+def test_pickles_of_a_net_do_not_carry_what_was_prepared(related):
+    net = tiny(max_epochs=1, **PLAIN).fit(*related).net_
+    net._kept = None
+    size = len(pickle.dumps(net))
+    net.label_logits(feature_rows(related[0]).tokens)
+    assert net._kept is not None
+    assert len(pickle.dumps(net)) == size
 
 
 @pytest.mark.parametrize("options", [{}, {"architecture": "paper"}])
@@ -165,6 +213,23 @@ def test_prediction_is_the_same_with_several_threads(related, shortlist, monkeyp
         assert torch.get_num_threads() == 3
     np.testing.assert_array_equal(together, alone)
     assert (clf.set_params(n_threads=3).predict(X) == clf.set_params(n_threads=1).predict(X)).all()
+
+
+@pytest.mark.parametrize(("most_floats", "expected"), [(2**18, 1), (1, 2)])
+def test_few_rows_are_predicted_by_one_thread(related, most_floats, expected, monkeypatch):
+    clf, seen = tiny(max_epochs=1, n_threads=2).fit(*related), []
+    predict_logits = MrMPModule.predict_logits
+
+    def spy(module, **batch):
+        seen.append(torch.get_num_threads())
+        return predict_logits(module, **batch)
+
+    monkeypatch.setattr(MrMPModule, "predict_logits", spy)
+    monkeypatch.setattr(_batches, "_FOR_ONE_THREAD", most_floats)
+    before = torch.get_num_threads()
+    clf.predict_proba(related[0][:1])
+    assert seen == [expected]
+    assert torch.get_num_threads() == before
 
 
 def test_half_precision_is_for_rows_of_any_number(related, monkeypatch):

@@ -69,3 +69,10 @@ def test_a_refit_trains_every_member_anew_on_all_rows(related):
     for old, new in zip(first, second, strict=True):
         assert not np.array_equal(old.label_logits(rows), new.label_logits(rows))
     assert after.thresholds_ == before.thresholds_  # tuned on the held-out rows
+
+
+def test_members_trained_at_once_are_those_trained_one_after_the_other(related):
+    X, Y = related
+    options = {"n_members": 2, "n_threads": 1, **PLAIN}
+    P = [tiny(n_jobs=n, **options).fit(X, Y).predict_proba(X) for n in (None, 2)]
+    np.testing.assert_array_equal(*P)

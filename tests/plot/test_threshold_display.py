@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn_mrmp._decisions.sweep import METRICS, metric_value
 from sklearn_mrmp._decisions.thresholds import tune_thresholds
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
-from sklearn_mrmp._tuned_decision import TunedDecisionClassifier
+from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 
 mpl.use("Agg")
 

@@ -13,7 +13,7 @@ from sklearn_mrmp import (
     MLKNNClassifier,
     MrMPClassifier,
     SoftVotingMultilabelClassifier,
-    TopKRule,
+    TopK,
     TunedDecisionClassifier,
 )
 from tests.properties.strategies import (
@@ -49,7 +49,7 @@ ESTIMATORS = {
     "ml-aram": MLARAMClassifier(),
     "haram": MLARAMClassifier(0.5, cluster_vigilance=0.5, scaling="global"),
     "tuned": TunedDecisionClassifier(KNN, cv=2, random_state=0),
-    "tuned, top k": TunedDecisionClassifier(KNN, cv=2, decision=TopKRule(1), random_state=0),
+    "tuned, top k": TunedDecisionClassifier(KNN, cv=2, decision=TopK(1), random_state=0),
     "vote": SoftVotingMultilabelClassifier([("knn", KNN), ("aram", MLARAMClassifier())]),
 }
 # How many examples: fast ones get more.

@@ -17,6 +17,16 @@ def test_held_out_rows_choose_the_penalty(split):
     assert cautious.strength_ == 0.1 < voter.strength_
 
 
+def test_labels_beside_those_of_the_search_are_fitted_as_well(split, monkeypatch):
+    rows_valid = split[2]
+    whole = LinearVoter().fit(*split)
+    monkeypatch.setattr("sklearn_mrmp._voters.linear._SEARCH_LABELS", 2)
+    part = LinearVoter().fit(*split)
+    again = part.refit(split[0], split[1])
+    assert part.shape == whole.shape
+    np.testing.assert_allclose(part.logits(rows_valid), again.logits(rows_valid), atol=0.05)
+
+
 def test_refit_keeps_the_penalty_and_uses_the_new_rows(matrices, split):
     X, Y = matrices
     voter = LinearVoter().fit(*split)
@@ -31,7 +41,7 @@ def test_refit_ends_at_the_same_minimum_wherever_it_starts(matrices, split):
     voter, rows = LinearVoter().fit(*split), feature_rows(X)
     warm, cold = voter.refit(rows, Y, seen=True), voter.refit(rows, Y)
     assert not np.array_equal(warm.coef_, cold.coef_)
-    np.testing.assert_allclose(warm.logits(rows), cold.logits(rows), atol=0.1)
+    np.testing.assert_allclose(warm.logits(rows), cold.logits(rows), atol=0.05)
 
 
 def test_refit_starts_anew_where_there_are_other_features(matrices, split):

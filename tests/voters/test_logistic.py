@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from sklearn_mrmp._voters import logistic
 from sklearn_mrmp._voters.logistic import LogisticDesign, frequency_intercepts, solve_logistic
 
 
@@ -60,3 +62,8 @@ def test_separable_labels_stay_finite():
     W, b = solved(X, sp.csr_array(np.eye(6)), 1e-3)
     assert np.isfinite(W).all()
     assert np.isfinite(b).all()
+
+
+def test_the_logistic_function_is_that_of_scipy():
+    Z = np.linspace(-200, 200, 4001, dtype=np.float32)[:, None]
+    np.testing.assert_allclose(logistic._expit(Z), expit(Z), atol=2e-7)

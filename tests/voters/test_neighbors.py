@@ -106,6 +106,24 @@ def test_of_very_many_rows_a_part_is_remembered(limit, monkeypatch):
     assert voter.logits(rows).shape == (50, 3)
 
 
+@pytest.mark.parametrize("cv", [0.2, 2])
+def test_a_fitted_classifier_remembers_no_more_rows_than_that(related, cv, monkeypatch):
+    """Its neighbours are fitted anew on all rows, and there are more of these."""
+    monkeypatch.setattr(_neighbors, "_MOST_ROWS", 100)
+    clf = tiny(max_epochs=1, voters=("linear", "neighbors"), cv=cv).fit(*related)
+    voter = clf.voters_.neighbors.model
+    assert voter.labels_.shape[0] == voter.columns_.shape[1] == 100
+    assert clf.predict(related[0]).shape == related[1].shape
+
+
+def test_at_most_50000_rows_are_remembered():
+    rows = feature_rows(sp.csr_array(np.eye(2)[np.arange(50_010) % 2]))
+    Y = sp.csr_array(np.eye(2)[np.arange(50_010) % 2])
+    voter = NeighborVoter()
+    voter.power_ = 2.0
+    assert voter.refit(rows, Y).labels_.shape[0] == 50_000
+
+
 def test_huge_values_give_finite_logits(problem):
     voter = NeighborVoter().fit(*problem)
     huge = problem[2].X * 1e300

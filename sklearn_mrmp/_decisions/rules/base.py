@@ -9,7 +9,7 @@ implements `_choose` and `decide`. Knows numpy and `ValidationRows`.
 from abc import ABC, abstractmethod
 
 from sklearn_mrmp._decisions.sweep import metric_value
-from sklearn_mrmp._decisions.thresholds import check_metrics
+from sklearn_mrmp._decisions.thresholds import check_measures
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
 
 
@@ -50,7 +50,7 @@ class Rule(ABC):
         self : object
             The fitted rule.
         """
-        check_metrics(self.metric)
+        check_measures(self.metric)
         rows = ValidationRows.check(Y_valid, P_valid, Y_train, from_logits=self.from_logits)
         self._fit_rows(rows)
         return self

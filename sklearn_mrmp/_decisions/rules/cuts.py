@@ -96,18 +96,16 @@ LabelThresholdRule._model_part = Part({"thresholds": "ndarray", "validation_scor
 
 @dataclass(eq=False)
 class TopKRule(Rule):
-    """Predict the k labels of highest score, in every row.
+    """Predict the k labels of highest score, in every row; k is the best number for a metric.
 
     Parameters
     ----------
-    k : int, default=None
-        Number of labels; None chooses the best k for the metric on the validation rows.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
         The metric.
 
     Attributes
     ----------
-    k_ : int
+    k : int
         The number of labels.
     validation_score : float
         The metric on the validation rows.
@@ -115,48 +113,42 @@ class TopKRule(Rule):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp import TopKRule
+    >>> from sklearn_mrmp._decisions.rules.cuts import TopKRule
     >>> rule = TopKRule().fit([[1, 0, 0], [0, 1, 0]], [[0.4, 0.2, 0.1], [0.1, 0.2, 0.1]])
     >>> rule.decide(np.array([[0.2, 0.1, 0.3]]))
     array([[False, False,  True]])
     """
 
-    k: int | None = None
     metric: str = "f1_micro"
 
     def _choose(self, rows):
-        if self.k is not None and self.k < 1:
-            raise ValueError(f"k must be at least 1, got {self.k!r}.")
-        self.k_ = self._best_k(rows) if self.k is None else self.k
-
-    def _best_k(self, rows):
         # ranks as scores: the best cut of the ranks is the best k
         scores = rows.lowest_if_unknown(1.0 - falling_ranks(rows.P))
         cuts, _ = best_global_cuts(rows.Y, scores, (self.metric,))
-        return max(1, int(np.floor(1.0 - cuts[self.metric])))
+        self.k = max(1, int(np.floor(1.0 - cuts[self.metric])))
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
-        return falling_ranks(np.asarray(P)) <= self.k_
+        return falling_ranks(np.asarray(P)) <= self.k
 
 
-TopKRule._model_part = Part({"k_": "int?", "validation_score": "any?"})
+TopKRule._model_part = Part({"k": "int", "validation_score": NUMBER})
 
 
 @dataclass(eq=False)
 class AtLeastOneRule(Rule):
     """Predict the labels whose score reaches a cut, and in any case the best label of each row.
 
+    The cut is the best one for a metric, exactly.
+
     Parameters
     ----------
-    threshold : float, default=None
-        The cut; None finds the best one for the metric on the validation rows, exactly.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
         The metric.
 
     Attributes
     ----------
-    threshold_ : float
+    threshold : float
         The cut.
     validation_score : float
         The metric on the validation rows.
@@ -164,35 +156,36 @@ class AtLeastOneRule(Rule):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_mrmp import AtLeastOneRule
-    >>> rule = AtLeastOneRule(threshold=0.5).fit([[1, 0]], [[0.9, 0.2]])
+    >>> from sklearn_mrmp._decisions.rules.cuts import AtLeastOneRule
+    >>> rule = AtLeastOneRule().fit([[1, 0], [1, 1]], [[0.9, 0.2], [0.8, 0.6]])
     >>> rule.decide(np.array([[0.2, 0.1], [0.8, 0.7]]))
     array([[ True, False],
            [ True,  True]])
     """
 
-    threshold: float | None = None
     metric: str = "f1_micro"
 
     def _choose(self, rows):
-        self.threshold_ = self._best_cut(rows) if self.threshold is None else self.threshold
-
-    def _best_cut(self, rows):
         # with the best label of each row on top of all scores, every cut predicts it
         lifted, highest = rows.P.copy(), rows.P.max()
         lifted[np.arange(len(lifted)), rows.P.argmax(axis=1)] = highest
         cuts, _ = best_global_cuts(rows.Y, rows.lowest_if_unknown(lifted), (self.metric,))
-        return min(cuts[self.metric], float(highest))
+        self.threshold = min(cuts[self.metric], float(highest))
 
     def decide(self, P):
         """Return the predicted labels, bool ndarray of the shape of `P`."""
-        P = np.asarray(P)
-        decided = self.threshold_ <= P
-        decided[np.arange(len(P)), P.argmax(axis=1)] = True
-        return decided
+        return with_best_label(P, self.threshold)
 
 
-AtLeastOneRule._model_part = Part({"threshold_": f"{NUMBER}?", "validation_score": "any?"})
+AtLeastOneRule._model_part = Part({"threshold": NUMBER, "validation_score": NUMBER})
+
+
+def with_best_label(P, cut):
+    """Labels whose score reaches a cut, and the best one of each row, the first of equals."""
+    P = np.asarray(P)
+    decided = cut <= P
+    decided[np.arange(len(P)), P.argmax(axis=1)] = True
+    return decided
 
 
 def falling_ranks(P):

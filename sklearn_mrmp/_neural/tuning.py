@@ -53,6 +53,7 @@ def tune_decisions(fitted, others, wants_sets, forget_held_out, report):
             decisions=tuple(CANDIDATES),
             collected=collected,
             known=known,
+            keep_rows=True,
         )
     return label_sets, points
 

@@ -1,43 +1,31 @@
 """TunedDecisionClassifier: the best decisions for a metric around any multi-label classifier.
 
-The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shaped like it. Composes
-a classifier, scores rows it was not fitted on, and leaves the deciding to `OperatingPoints`.
+The multi-label sibling of scikit-learn's `TunedThresholdClassifierCV`, and shaped like it: the
+parameters, and prediction. `fitting` has the steps of ``fit``; `OperatingPoints` decide.
 """
 
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import (
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import FITTED, TunedDecisionsMixin, checked_target, fitted_or_not
+from sklearn_mrmp._base import FITTED, fitted_or_not
+from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._decisions.choice import CANDIDATES
-from sklearn_mrmp._decisions.operating_points import OperatingPoints
+from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.responses import (
     RESPONSE_METHODS,
-    choose_response_method,
-    fold_scores,
     label_scores,
-    last_step,
-    training_part,
 )
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
-from sklearn_mrmp._model_files.part import Part, nothing
+from sklearn_mrmp._model_files.part import Part, nothing, require
+from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._sklearn_compat import (
     HasMethods,
     Interval,
@@ -45,7 +33,7 @@ from sklearn_mrmp._sklearn_compat import (
     _fit_context,
     _raise_for_params,
 )
-from sklearn_mrmp._targets import in_known_order
+from sklearn_mrmp._tuned_decision.fitting import TuningMixin
 
 
 def _estimator_has(name):
@@ -58,7 +46,12 @@ def _estimator_has(name):
 
 
 class TunedDecisionClassifier(
-    TunedDecisionsMixin, ModelFileMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+    TuningMixin,
+    TunedDecisionsMixin,
+    ModelFileMixin,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
 ):
     """Any multi-label classifier, with the decisions that are best for a metric.
 
@@ -74,12 +67,17 @@ class TunedDecisionClassifier(
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
         What predictions are to maximise. ``score`` follows it, and so does a search with
         ``scoring=None``.
-    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, rule or float, \
-default="optimal"
-        How: by the rule made for the metric, by one of the others of `fit_decision_rules`, or by
-        a rule object such as ``TopKRule(3)``. A number from 0 to 1 is a cut: labels whose score
-        reaches it are predicted, whatever the metric. Names and cuts can be changed after every
-        ``fit``; a rule object has to be given before.
+    decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, decision object, \
+rule or float, default="optimal"
+        How: by the rule made for the metric or by one of the others of `fit_decision_rules`; or,
+        whatever the metric, by a decision object such as ``PrecisionFloor(0.9)``, or by a number
+        from 0 to 1, a cut that scores have to reach. All of these can be changed after ``fit``. A
+        rule of your own, with ``fit(Y, P, Y_train)`` and ``decide(P)``, has to be given before.
+    hierarchy : sequence, mapping or sparse matrix, default=None
+        Which labels are above which others, as `hierarchy_relation` takes it or returns it. Scores
+        are then lifted before decisions are tuned, so that no label has less than one below it, and
+        the ancestors of every predicted label are predicted, too. Labels of ``fit`` have to respect
+        the hierarchy; see `add_ancestors`.
     cv : int, float, "prefit", cross-validation generator or iterable, default=None
         Which rows the decisions are tuned on:
 
@@ -108,10 +106,12 @@ default="optimal"
     thresholds_ : dict of str to float
         The best global cut of the scores for each metric.
     decision_rules_ : dict of str to dict of str to rule
-        The rules by decision and metric.
+        The rules of decisions that have a name, by decision and metric.
+    decision_rule_ : rule
+        The rule of the present `metric` and `decision`; its attributes say what was chosen.
     best_score_ : float
-        The metric on the rows used for tuning, for the present `metric` and `decision`; unknown
-        for a cut, which was not tuned.
+        The metric on the rows used for tuning, for the present `metric` and `decision`; of a
+        decision object what it maximises itself. Unknown where nothing was tuned, as for a cut.
     n_features_in_ : int
         Number of features, if `estimator` knows it.
     feature_names_in_ : ndarray of str
@@ -151,9 +151,11 @@ default="optimal"
         "metric": [StrOptions(set(METRICS))],
         "decision": [
             StrOptions(set(CANDIDATES)),
+            Decision,
             HasMethods(["fit", "decide"]),
             Interval(Real, 0.0, 1.0, closed="both"),
         ],
+        "hierarchy": [list, tuple, dict, np.ndarray, "sparse matrix", None],
         "cv": [
             "cv_object",
             StrOptions({"prefit"}),
@@ -171,6 +173,7 @@ default="optimal"
         *,
         metric="f1_micro",
         decision="optimal",
+        hierarchy=None,
         cv=None,
         refit=True,
         response_method="auto",
@@ -180,6 +183,7 @@ default="optimal"
         self.estimator = estimator
         self.metric = metric
         self.decision = decision
+        self.hierarchy = hierarchy
         self.cv = cv
         self.refit = refit
         self.response_method = response_method
@@ -187,7 +191,7 @@ default="optimal"
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, **params):
+    def fit(self, X, y, sample_weight=None, **params):
         """Fit the classifier and tune the decisions.
 
         Parameters
@@ -196,7 +200,12 @@ default="optimal"
             Input rows, in whatever form `estimator` takes.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 label matrix, or a vector of classes. With ``cv="prefit"`` the columns of a data
-            frame are matched with the labels that `estimator` knows by name.
+            frame are matched with the labels that `estimator` knows by name. NaN is an unknown
+            label, which no decision is tuned on, for an `estimator` that takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for the decisions and for `estimator`; one that takes none is
+            fitted without, after a warning. When metadata routing is enabled, `estimator` gets
+            them if it requests them.
         **params : dict
             Metadata for `estimator` and `cv`, when metadata routing is enabled.
 
@@ -206,99 +215,10 @@ default="optimal"
             The fitted classifier.
         """
         _raise_for_params(params, self, None)
-        routed = process_routing(self, "fit", **params)
         with fitted_or_not(self):
-            self._fit(X, y, routed)
+            rows = checked_weights(sample_weight, X)
+            self._fit(X, y, rows, self._routed(rows, params))
         return self
-
-    def _fit(self, X, y, routed):
-        if self._is_prefit():
-            _check_prefit(self.estimator)
-            y = in_known_order(y, last_step(self.estimator))
-        X, y, encoding = checked_target(self, X, y)
-        self._target_encoding, self.label_names_ = encoding, encoding.label_names
-        train_positions = None
-        if encoding.kind != "multiclass":
-            scores, tested, train_positions = self._fit_and_score(X, y, routed)
-            self._tune(encoding.encode(y), scores, tested)
-        self._fit_final(X, y, routed, train_positions)
-        self._copy_input_attributes()
-
-    def _fit_and_score(self, X, y, routed):
-        """Scores of rows the classifier does not know: scores, their positions, training rows."""
-        response = self._response(self.estimator)
-        if self._is_prefit():
-            return label_scores(self.estimator, X, **response), np.arange(y.shape[0]), None
-        splits = list(self._splitter(y).split(X, y, **routed.splitter.split))
-        if not self.refit and len(splits) > 1:
-            raise ValueError(f"refit=False needs a single split, but cv gives {len(splits)}.")
-        scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(fold_scores)(
-                clone(self.estimator), X, y, train, test, routed.estimator.fit, **response
-            )
-            for train, test in splits
-        )
-        return np.vstack(scores), np.concatenate([test for _, test in splits]), splits[0][0]
-
-    def _is_plain(self):
-        """Whether the decision about two classes is left to `estimator`."""
-        return isinstance(self.decision, str) and self.decision == "optimal"
-
-    def _response(self, estimator):
-        """Arguments of `label_scores` for this target."""
-        return {
-            "n_labels": self._target_encoding.n_labels,
-            "response_method": choose_response_method(estimator, self.response_method),
-            "positive": self._target_encoding.positive,
-        }
-
-    def _is_prefit(self):
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
-    def _splitter(self, y):
-        n_samples = y.shape[0]
-        # Rows may be sorted by label. Classes can be stratified, label sets cannot.
-        is_matrix = self._target_encoding.is_matrix
-        if isinstance(self.cv, Real) and not isinstance(self.cv, Integral):
-            one_part = ShuffleSplit if is_matrix else StratifiedShuffleSplit
-            return one_part(1, test_size=self.cv, random_state=self.random_state)
-        if self.cv is None or isinstance(self.cv, Integral):
-            n_splits = max(2, min(5 if self.cv is None else self.cv, n_samples))
-            folds = KFold if is_matrix else StratifiedKFold
-            return folds(n_splits, shuffle=True, random_state=self.random_state)
-        return check_cv(self.cv)
-
-    def _tune(self, Y, scores, tested):
-        """Fit the rules on the tested rows; the others count as training rows."""
-        others = np.setdiff1d(np.arange(Y.shape[0]), tested)
-        from_logits = (
-            choose_response_method(self.estimator, self.response_method) == "decision_function"
-        )
-        own = () if isinstance(self.decision, (str, Real)) else (self.decision,)
-        points = OperatingPoints.tune(
-            Y[tested],
-            scores,
-            Y[others] if others.size else None,
-            decisions=(*CANDIDATES, *own),
-            from_logits=from_logits,
-        )
-        self.thresholds_, self.decision_rules_ = points.thresholds, points.rules
-
-    def _fit_final(self, X, y, routed, train_positions):
-        """Fit `estimator_` on all rows, on those of the only split, or take the fitted one."""
-        if self._is_prefit():
-            self.estimator_ = self.estimator
-            return
-        self.estimator_ = clone(self.estimator)
-        fit_params = routed.estimator.fit
-        if not self.refit and train_positions is not None:
-            X, y, fit_params = training_part(self.estimator_, X, y, train_positions, fit_params)
-        self.estimator_.fit(X, y, **fit_params)
-
-    def _copy_input_attributes(self):
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
 
     @property
     def classes_(self):
@@ -308,30 +228,24 @@ default="optimal"
     @property
     def best_score_(self):
         """The metric on the rows used for tuning."""
-        if isinstance(self.decision, Real):
+        score = getattr(self.decision_rule_, "validation_score", None)
+        if score is None:
             raise AttributeError(
-                f"decision={self.decision!r} is a cut that was not tuned, so there is no "
-                f"best_score_; there is one for {', '.join(map(repr, self.decision_rules_))}."
+                f"decision={self.decision!r} was not tuned, so there is no best_score_."
             )
-        return self._points.rule(self.metric, self.decision).validation_score
+        return score
 
     @property
-    def _metric(self):
-        return self.metric
-
-    @property
-    def _points(self):
-        return OperatingPoints(self.decision_rules_)
-
-    def _tunes_on_all_rows(self):
-        if self._is_prefit() or (isinstance(self.cv, Real) and not isinstance(self.cv, Integral)):
-            return False
-        # comparisons ask for probabilities; cuts of margins would be of no use for them
-        method = choose_response_method(self.estimator, self.response_method)
-        return method == "predict_proba"
+    def _operating_point(self):
+        return self.metric, self.decision
 
     def _labels_at(self, P, X, metric, decision):
-        return self._points.predict(P, metric, decision)
+        names = self.label_names_
+        return self._lifted(self._points.predict(P, metric, decision, label_names=names))
+
+    def _is_plain(self):
+        """Whether the decision about two classes is left to `estimator`."""
+        return isinstance(self.decision, str) and self.decision == "optimal"
 
     def predict(self, X):
         """Predict label sets, as is best for `metric`.
@@ -348,19 +262,26 @@ default="optimal"
         """
         check_is_fitted(self, "estimator_")
         encoding = self._target_encoding
+        check_decision(self.decision, encoding)
         if encoding.kind == "multiclass" or (not encoding.is_matrix and self._is_plain()):
             return self.estimator_.predict(X)
-        points, response = self._points, self._response(self.estimator_)
+        response = self._response(self.estimator_)
+
+        def scores(rows):
+            return self._lifted(label_scores(self.estimator_, rows, **response))
 
         def predict(rows):
-            scores = label_scores(self.estimator_, rows, **response)
-            return encoding.decode_labels(points.predict(scores, self.metric, self.decision))
+            return encoding.decode_labels(self._labels_at(scores(rows), rows, *point))
 
+        point = self._operating_point
+        if getattr(self.decision, "needs_all_rows", False):
+            P = predict_in_chunks(scores, X, encoding.n_labels)
+            return encoding.decode_labels(self._labels_at(P, X, *point))
         return predict_in_chunks(predict, X, encoding.n_labels)
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X):
-        """Probabilities of the labels, from the fitted classifier.
+        """Probabilities of the labels, from the fitted classifier; lifted by the hierarchy.
 
         Parameters
         ----------
@@ -379,7 +300,7 @@ default="optimal"
         n_labels = self._target_encoding.n_labels
 
         def predict(rows):
-            P = label_scores(self.estimator_, rows, n_labels, "predict_proba")
+            P = self._lifted(label_scores(self.estimator_, rows, n_labels, "predict_proba"))
             limits = np.finfo(P.dtype)  # probabilities are expected strictly inside (0, 1)
             return np.clip(P, limits.tiny, 1 - limits.epsneg)
 
@@ -387,7 +308,7 @@ default="optimal"
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X):
-        """Scores of the labels, from the fitted classifier.
+        """Scores of the labels, from the fitted classifier; lifted by the hierarchy.
 
         Parameters
         ----------
@@ -400,26 +321,7 @@ default="optimal"
             The scores.
         """
         check_is_fitted(self, "estimator_")
-        return self.estimator_.decision_function(X)
-
-    def get_metadata_routing(self):
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            Routing to `estimator` and `cv`.
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        splitter = self.cv if hasattr(self.cv, "split") else KFold()
-        return (
-            MetadataRouter(owner=self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-            .add(
-                splitter=splitter,
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-        )
+        return self._lifted(self.estimator_.decision_function(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -432,11 +334,11 @@ default="optimal"
         return tags
 
 
-def _check_prefit(estimator):
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError as error:
-        raise NotFittedError("cv='prefit' needs an estimator that is fitted.") from error
+def _complete(classifier):
+    """Check, in a model file, that decisions, hierarchy and labels belong together."""
+    encoding, tree = classifier._target_encoding, classifier._hierarchy
+    require((encoding.kind == "multiclass") == (classifier._points is None), "decisions")
+    require(tree is None or tree.n_labels == encoding.n_labels, "hierarchy and labels")
 
 
 TunedDecisionClassifier._model_part = Part(
@@ -444,8 +346,13 @@ TunedDecisionClassifier._model_part = Part(
         **FITTED,
         "label_names_": "ndarray",
         "estimator_": "any",
-        "thresholds_": "dict?",
-        "decision_rules_": "dict?",
+        "_points": "OperatingPoints|NoneType",
+        "_hierarchy": "Hierarchy|NoneType",
     },
-    fit_only={"cv": nothing, "random_state": nothing},
+    fit_only={
+        "cv": nothing,
+        "random_state": nothing,
+        "hierarchy": lambda classifier: classifier._hierarchy.adjacency,
+    },
+    complete=_complete,
 )

@@ -1,0 +1,1 @@
+"""Decision objects: what `decision=` takes besides names and cuts; see `base`."""

@@ -1,0 +1,1 @@
+"""TunedDecisionClassifier: its public face, and the steps of its fit."""

@@ -79,7 +79,7 @@ def measure(dataset, options):
     X, Y = load(options.data_home, dataset)
     X, Y = X[: options.max_rows], Y[: options.max_rows]
     found = {}
-    for seed in range(options.n_seeds):
+    for seed in map(int, options.seeds.split(",")):
         rng = np.random.default_rng(seed)
         order = rng.permutation(X.shape[0])
         test, train = order[: len(order) // 5], order[len(order) // 5 :]
@@ -100,7 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data-home", type=Path, required=True)
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--n-seeds", type=int, default=2)
+    parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--max-rows", type=int, default=5_000)
     parser.add_argument("--relations", action="store_true")
     options = parser.parse_args()

@@ -66,7 +66,7 @@ class ToldVote:
         """
         votes = replace(votes, logits={**votes.logits})
         for name, voter in doubting(ensemble).items():
-            votes.logits[name] = voter.told_logits(rows, told, self.factor, chosen)
+            (votes.logits[name],) = voter.told_logits(rows, told, (self.factor,), chosen)
         parts = {VOTE: ensemble.log_odds(votes), **told_parts(told, self.lifts)}
         if self.linear is not None:
             parts[LINEAR] = self.linear.logits(rows, told, chosen)

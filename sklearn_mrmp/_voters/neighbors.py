@@ -163,7 +163,7 @@ class NeighborVoter:
         run_on_rows(fill, len(rows), max(self.labels_.shape))
         return Z
 
-    def told_logits(self, rows, told, factor, chosen):
+    def told_logits(self, rows, told, factors, chosen):
         """Logits of all labels where neighbours that contradict what is told count less.
 
         Parameters
@@ -172,23 +172,26 @@ class NeighborVoter:
             Rows.
         told : csr_array of shape (n_chosen, n_labels)
             1 and -1 where a label of the chosen rows is told to be there or not to be.
-        factor : float
+        factors : sequence of float
             What a neighbour counts for each label in which it contradicts, between 0 and 1.
         chosen : ndarray of int
             Which of the rows.
 
         Returns
         -------
-        Z : ndarray of shape (n_chosen, n_labels), float32
+        Z : ndarray of shape (n_factors, n_chosen, n_labels), float32
+            A row's numbers depend on it and on what is told of it alone.
         """
         similarities, nearest = (part[chosen] for part in self._nearest_to(rows))
-        Z = np.empty(told.shape, dtype=np.float32)
+        Z = np.empty((len(factors), *told.shape), dtype=np.float32)
 
         def fill(block):
-            less = np.float32(factor) ** self._contradictions(told[block], nearest[block])
-            Z[block] = self._vote(similarities[block], nearest[block], self.power_, less)
+            near = similarities[block], nearest[block], self.power_
+            contradictions = self._contradictions(told[block], nearest[block])
+            for logits, factor in zip(Z, factors, strict=True):
+                logits[block] = self._vote(*near, np.float32(factor) ** contradictions)
 
-        run_on_rows(fill, len(Z), max(self.labels_.shape))
+        run_on_rows(fill, told.shape[0], max(self.labels_.shape))
         return Z
 
     def _contradictions(self, told, nearest):

@@ -84,9 +84,9 @@ def test_neighbours_that_agree_or_are_not_doubted_vote_as_ever(neighbors):
     told = random_telling(Y, 0.5, np.random.default_rng(0))
     chosen = np.arange(len(rows))
     plain = voter.logits(rows)
-    np.testing.assert_array_equal(voter.told_logits(rows, told, 1.0, chosen), plain)
+    np.testing.assert_array_equal(voter.told_logits(rows, told, [1.0], chosen)[0], plain)
     nothing = sp.csr_array(Y.shape, dtype=np.float32)
-    np.testing.assert_array_equal(voter.told_logits(rows, nothing, 0.1, chosen), plain)
+    np.testing.assert_array_equal(voter.told_logits(rows, nothing, [0.1], chosen)[0], plain)
 
 
 def test_contradictions_are_counted(neighbors):
@@ -114,6 +114,6 @@ def test_neighbours_with_a_told_label_count_more(neighbors):
     voter, rows, Y = neighbors
     told = np.zeros(Y.shape, np.float32)
     told[:, 0] = 1
-    doubted = voter.told_logits(rows, sp.csr_array(told), 0.1, np.arange(len(rows)))
+    (doubted,) = voter.told_logits(rows, sp.csr_array(told), [0.1], np.arange(len(rows)))
     assert (doubted[:, 0] >= voter.logits(rows)[:, 0] - 1e-5).all()
     assert doubted[:, 0].mean() > voter.logits(rows)[:, 0].mean()

@@ -1,10 +1,10 @@
 """The vote about rows of which some labels are told: how the others follow from these.
 
 To the log odds of the plain vote come what the label graph says of the labels linked with the told
-ones, a term for the number of labels told to be there and, if it was asked for, the regression that
-reads told labels; neighbours that contradict count less. No part of the sum for a label looks at
-what is told of that label itself. Held-out rows weigh the parts. Knows voters by their methods,
-votes and their weights.
+ones, a term for the number of labels told to be there and, if it was asked for, what a regression
+that reads told labels says beyond the one that does not; neighbours that contradict count less.
+None of the added parts of a label looks at what is told of that label itself. Held-out rows weigh
+the parts. Knows voters by their methods, votes and their weights.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ class ToldVote:
             (votes.logits[name],) = voter.told_logits(rows, told, (self.factor,), chosen)
         parts = {VOTE: ensemble.log_odds(votes), **told_parts(told, self.lifts)}
         if self.linear is not None:
-            parts[LINEAR] = self.linear.logits(rows, told, chosen)
+            parts[LINEAR] = self.linear.logits(rows, told, chosen) - votes.logits["linear"]
         return weighted(Votes(parts), self.weights)
 
 

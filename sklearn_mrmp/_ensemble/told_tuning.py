@@ -22,7 +22,7 @@ from sklearn_mrmp._voters.logistic import log_loss
 from sklearn_mrmp._voters.told_linear import ToldLinearVoter
 
 # What a neighbour may count for each label in which it contradicts.
-_FACTORS = (1.0, 0.5, 0.2)
+_FACTORS = (1.0, 0.6, 0.35, 0.2)
 # Rows are told labels as long as they have no more entries than this in all; several times, each
 # time other ones, while that is less.
 _MOST_ENTRIES, _ENOUGH_ENTRIES, _MOST_TIMES = 2**20, 2**15, 4
@@ -90,7 +90,7 @@ class ToldEvidence:
     counts : ndarray that can be broadcast to (n_chosen, n_labels)
         How much each entry counts.
     parts : dict of str to ndarray of shape (n_chosen, n_labels)
-        Parts of the vote.
+        Parts of the vote; of the regression that reads told labels its logits.
     doubts : dict of str to dict of float to ndarray of shape (n_chosen, n_labels)
         Logits of the voters that count less what contradicts, by voter and factor.
     """
@@ -179,6 +179,8 @@ def tuned(vote, ensemble, votes, evidence):
             # What is told of a label must not decide about that label.
             plain.logits[name] = np.where(untold, by_factor[factor], plain.logits[name])
         parts = {VOTE: ensemble.log_odds(plain), **some.parts}
+        if LINEAR in parts:
+            parts[LINEAR] = parts[LINEAR] - plain.logits["linear"]
         counts = some.counts * _others_are_told(some.told)
         weighed.append((Votes(parts, counts=counts), some.Y.toarray()))
     weights = vote_weights(weighed, start={VOTE: 1.0}, signed=(NUMBER,))

@@ -15,7 +15,7 @@ from sklearn_mrmp._numerics.told import random_telling
 from sklearn_mrmp._voters.logistic import LogisticDesign, solve_logistic
 
 # Tellings of each training row, as long as they take no more multiplications than this in all.
-_TELLINGS = 4
+_TELLINGS = 8
 _MOST_PRODUCTS = 2_000_000_000
 # How long a told label is, where rows have a mean squared length of 1. Absent labels are many.
 _PRESENT, _ABSENT = 0.7, 0.2

@@ -6,6 +6,7 @@ tune the decisions. With several splits the networks of all of them vote togethe
 of all rows. Knows voters by their methods, and joblib; nothing of targets or decisions.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,11 @@ from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 # A short training is followed by the whole one where the network has lowered the held-out log loss
 # of the vote by more than this share, by two standard errors.
 _PAYS, _ERRORS = 0.05, 2.0
+_NOBODY_READS = (
+    "known_rate={} has no effect: with so many labels and features the linear voter is one of "
+    "centroids, which cannot be trained to read told labels. They are used by the label graph, the "
+    "label sets and the neighbours."
+)
 # Candidates are weighed by what this many entries of held-out rows say.
 _CANDIDATE_ENTRIES = 2**22
 
@@ -216,7 +222,10 @@ def _told_vote(plan, ensemble, folds):
     with plan.report.stage("told labels: weighed"):
         votes = [votes for fold in folds for votes, _ in fold.evidence]
         evidence = [some for fold in folds for some in fold.told[0]]
-        return tuned(folds[-1].told[1], ensemble, votes, evidence)
+        told = tuned(folds[-1].told[1], ensemble, votes, evidence)
+    if plan.told.known_rate is not None and told.linear is None:
+        warnings.warn(_NOBODY_READS.format(plan.told.known_rate), UserWarning, stacklevel=2)
+    return told
 
 
 def _network_gain(ensemble, evidence):

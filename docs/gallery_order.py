@@ -8,6 +8,7 @@ ORDER = (
     "text_encoder",
     "label_graph",
     "decisions",
+    "suggest_tags",
     "demo",
     "grid_search",
     "hierarchy",

@@ -169,6 +169,33 @@ class LabelSetModel:
             marginals[rows] = (self._sets_by_label @ P_sets).T
         return marginals
 
+    def told_marginals(self, Z, told):
+        """Probability of each label under the distribution over the sets that agree with the told.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_samples, n_labels)
+            Logits.
+        told : csr_array of shape (n_samples, n_labels)
+            1 and -1 where a label is told to be there or not to be.
+
+        Returns
+        -------
+        marginals : ndarray of shape (n_samples, n_labels), float32
+            NaN in rows that no set agrees with.
+        """
+        marginals = np.empty(Z.shape, dtype=np.float32)
+        labels, n_present = sp.csr_array(self.sets.T), told.maximum(0).sum(axis=1)
+        for rows, scores in self.scores(Z):
+            agrees = self.sets @ told[rows].toarray().T == n_present[rows]
+            scores[~agrees] = -np.inf
+            with np.errstate(invalid="ignore"):  # where none agrees, infinity minus infinity
+                scores -= scores.max(axis=0)
+            np.exp(np.maximum(scores, -60, out=scores, where=agrees), out=scores)
+            scores /= sp.csr_array(np.ones((1, len(scores)), dtype=np.float32)) @ scores
+            marginals[rows] = (labels @ scores).T
+        return marginals
+
 
 def own_set_change(counts, weight):
     """Change of a set's score when one of its `counts` rows is left out."""

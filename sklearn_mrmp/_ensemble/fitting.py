@@ -6,6 +6,7 @@ tune the decisions. With several splits the networks of all of them vote togethe
 of all rows. Knows voters by their methods, and joblib; nothing of targets or decisions.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -20,11 +21,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_mrmp._ensemble.gain import VoteGain, vote_gain
 from sklearn_mrmp._ensemble.model import Ensemble, inside
 from sklearn_mrmp._ensemble.refitting import refitted
+from sklearn_mrmp._ensemble.told import ToldVote
+from sklearn_mrmp._ensemble.told_tuning import ToldPlan, told_evidence, tuned
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
-from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
+from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced, row_blocks
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters.choice import NETWORK, make_voters
 from sklearn_mrmp._voters.logistic import frequency_intercepts
@@ -33,6 +36,11 @@ from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 # A short training is followed by the whole one where the network has lowered the held-out log loss
 # of the vote by more than this share, by two standard errors.
 _PAYS, _ERRORS = 0.05, 2.0
+_NOBODY_READS = (
+    "known_rate={} has no effect: with so many labels and features the linear voter is one of "
+    "centroids, which cannot be trained to read told labels. They are used by the label graph, the "
+    "label sets and the neighbours."
+)
 # Candidates are weighed by what this many entries of held-out rows say.
 _CANDIDATE_ENTRIES = 2**22
 
@@ -57,6 +65,8 @@ class EnsemblePlan:
         Returns the context in which a split is fitted in a process of its own.
     report : Report
         Says how it goes.
+    told : ToldPlan or None
+        What is to be learned of told labels; None is nothing.
     """
 
     voters: list
@@ -66,6 +76,7 @@ class EnsemblePlan:
     n_jobs: int | None = None
     alone: Callable[[], AbstractContextManager] | None = None
     report: Report = SILENT
+    told: ToldPlan | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +104,8 @@ class FittedEnsemble:
         What the network adds to the vote of the others; None without it, or without others.
     trainer : trainer of a network, or None
         The one whose networks vote.
+    told : ToldVote or None
+        What told labels say, learned on the training rows of the last split.
     """
 
     ensemble: Ensemble
@@ -104,6 +117,7 @@ class FittedEnsemble:
     interrupted: bool = False
     gain: VoteGain | None = None
     trainer: object = None
+    told: ToldVote | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +131,7 @@ class _Fold:
     evidence: list = field(default_factory=list)
     similar: SimilarRows | None = None
     interrupted: bool = False
+    told: tuple = ((), None)
 
     @property
     def learned(self):
@@ -197,7 +212,20 @@ def _put_together(plan, folds):
         _joined_similar(folds),
         gain=_network_gain(ensemble, evidence),
         trainer=plan.network,
+        told=_told_vote(plan, ensemble, folds),
     )
+
+
+def _told_vote(plan, ensemble, folds):
+    if plan.told is None:
+        return None
+    with plan.report.stage("told labels: weighed"):
+        votes = [votes for fold in folds for votes, _ in fold.evidence]
+        evidence = [some for fold in folds for some in fold.told[0]]
+        told = tuned(folds[-1].told[1], ensemble, votes, evidence)
+    if plan.told.known_rate is not None and told.linear is None:
+        warnings.warn(_NOBODY_READS.format(plan.told.known_rate), UserWarning, stacklevel=2)
+    return told
 
 
 def _network_gain(ensemble, evidence):
@@ -295,10 +323,16 @@ def _fit_fold(plan, chosen, split, number, n_splits):
 
     def vote():
         with report.stage(f"votes for {len(rows)} held-out rows: counted"):
-            return fold.evidence(rows, Y, weights), fold.similar_rows(rows)
+            found = fold.evidence(rows, Y, weights), fold.similar_rows(rows)
+        if plan.told is None:
+            return *found, ((), None)
+        with report.stage("told labels: tried"):
+            of_fold = rows, Y, weights, list(row_blocks(*Y.shape)), (number, n_splits)
+            return *found, told_evidence(plan.told, fold, split, *of_fold)
 
-    (evidence, similar), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
-    return _Fold(fold, split.numbers[kept], Y, weights, evidence, similar, interrupted or stopped)
+    (*found, told), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
+    interrupted = interrupted or stopped
+    return _Fold(fold, split.numbers[kept], Y, weights, *found, interrupted, told)
 
 
 def _in_order(plan, voters):

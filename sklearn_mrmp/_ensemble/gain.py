@@ -88,12 +88,7 @@ def _part(block, half):
     """Every other row of some votes and of the truth."""
     votes, truth = block
     rows = slice(half, None, 2)
-    frequency = votes.frequency
-    if frequency is not None and frequency.ndim == 2:
-        frequency = frequency[rows]
-    counts = None if votes.counts is None else votes.counts[rows]
-    logits = {name: Z[rows] for name, Z in votes.logits.items()}
-    return Votes(logits, frequency, counts=counts), truth[rows]
+    return votes.take(rows), truth[rows]
 
 
 def _complete(gain):

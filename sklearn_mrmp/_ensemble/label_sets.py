@@ -96,6 +96,26 @@ class LabelSetVote:
         """Return mixed probabilities, float32; a row's depend on it alone."""
         return _mean(P, self.model.marginals(to_logits(P)), self.share)
 
+    def mix_told(self, P, P_alone, told):
+        """Return probabilities mixed with those under the label sets that agree with the told.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_labels), float32
+            Probabilities that know what is told.
+        P_alone : ndarray of shape (n_samples, n_labels), float32
+            Probabilities that do not, since the label sets learn it on their own.
+        told : csr_array of shape (n_samples, n_labels)
+            1 and -1 where a label is told to be there or not to be.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels), float32
+            A row that no label set agrees with keeps what it had.
+        """
+        marginals = self.model.told_marginals(to_logits(P_alone), told)
+        return np.where(np.isnan(marginals), P, _mean(P, marginals, self.share))
+
 
 def _mean(P, marginals, share):
     return np.float32(1 - share) * P + np.float32(share) * marginals

@@ -84,15 +84,19 @@ class Ensemble:
 
     def combined(self, votes):
         """Probabilities of votes; not yet kept inside (0, 1), see `inside`."""
+        return to_probabilities(self.log_odds(votes))
+
+    def log_odds(self, votes):
+        """Weighted and shifted sum of votes, float32 of shape (n_samples, n_labels)."""
         if self.weights is None:
             (Z,) = votes.logits.values()
-            return to_probabilities(Z.copy())
+            return Z.copy()
         if votes.candidates is None:
-            return to_probabilities(self._weighted_and_shifted(votes))
+            return self._weighted_and_shifted(votes)
         Z = weighted(votes.of_all_labels(), self.candidate_weights)
         decoded = self._weighted_and_shifted(votes.shortlisted(), votes.candidates)
         np.put_along_axis(Z, votes.candidates, decoded, axis=1)
-        return to_probabilities(Z)
+        return Z
 
     def _weighted_and_shifted(self, votes, candidates=None):
         Z = weighted(votes, self.weights)

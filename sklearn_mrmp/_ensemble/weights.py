@@ -18,7 +18,7 @@ from sklearn_mrmp._voters.choice import FREQUENCY
 _PRIOR_ENTRIES = 20.0
 # A handful of weights need no more entries than this.
 _MOST_ENTRIES = 2**22
-_VOTER_BOUNDS, _FREQUENCY_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
+_VOTER_BOUNDS, _SIGNED_BOUNDS = (0.0, 2.0), (-1.0, 1.0)
 # A label's shift is held at 0 as by this much information; a row of even odds has a quarter.
 _PRIOR_INFORMATION = 3.0
 # Newton's steps for shifts: how many and how long at most, and when they are done.
@@ -62,6 +62,17 @@ class Votes:
         scored = {name: Z for name, Z in self.logits.items() if name not in self.decoded}
         return Votes(scored, self.frequency)
 
+    def take(self, chosen):
+        """Return the votes for some rows."""
+        logits = {name: Z[chosen] for name, Z in self.logits.items()}
+        frequency, (candidates, counts) = (
+            self.frequency,
+            (None if part is None else part[chosen] for part in (self.candidates, self.counts)),
+        )
+        if frequency is not None and frequency.ndim == 2:
+            frequency = frequency[chosen]
+        return Votes(logits, frequency, candidates, self.decoded, counts)
+
     def shortlisted(self):
         """Return the votes of all voters for the candidates."""
         if self.candidates is None:
@@ -90,7 +101,7 @@ def weighted(votes, weights):
     return total
 
 
-def vote_weights(evidence):
+def vote_weights(evidence, start=None, signed=(FREQUENCY,)):
     """Weights of the voters with the smallest log loss; a convex problem.
 
     A few rows must not decide alone: the loss is that of the held-out entries plus a pull towards
@@ -101,6 +112,11 @@ def vote_weights(evidence):
     evidence : list of (Votes, ndarray)
         Votes for rows that no voter was fitted on, and the 0/1 truth of the same shape. Of very
         many entries some are used, at equal distances.
+    start : mapping of str to float, default=None
+        The weights that the pull is towards, 0 for those that are not named; None is equal weights
+        of all voters, and 0 for the frequency.
+    signed : collection of str, default=("frequency",)
+        Whose weight may be below 0.
 
     Returns
     -------
@@ -109,9 +125,11 @@ def vote_weights(evidence):
     """
     logits, truth, counts = _flattened(evidence)
     names, parts = list(logits), list(logits.values())
-    n_voters = sum(name != FREQUENCY for name in names)
-    start = np.array([0.0 if name == FREQUENCY else 1 / n_voters for name in names])
-    bounds = [_FREQUENCY_BOUNDS if name == FREQUENCY else _VOTER_BOUNDS for name in names]
+    if start is None:
+        voters = [name for name in names if name not in signed]
+        start = dict.fromkeys(voters, 1 / len(voters))
+    start = np.array([start.get(name, 0.0) for name in names])
+    bounds = [_SIGNED_BOUNDS if name in signed else _VOTER_BOUNDS for name in names]
 
     def loss(w):
         z = sum(weight * part for weight, part in zip(w, parts, strict=True))

@@ -149,6 +149,15 @@ def endpoints(matrix):
     return source, matrix.indices
 
 
+def joined(relations, n_labels):
+    """Symmetric CSR array of links: the stronger direction, and the strongest of the relations."""
+    links = sp.csr_array((n_labels, n_labels))
+    for adjacency in relations:
+        links = links.maximum(adjacency).maximum(adjacency.T)
+    links.sort_indices()
+    return links
+
+
 def check_relations(relations, n_labels=None, label_names=None):
     """Validate a mapping of relation names to adjacencies; all get the same labels."""
     if not isinstance(relations, Mapping):

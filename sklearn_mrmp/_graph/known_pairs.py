@@ -54,7 +54,7 @@ def significant_known_pairs(Y, known, *, alpha, correction=None, min_count=0, we
     enough = Y.T @ weights >= min_count
     found, n_tested = [], 0
     for labels in row_blocks(Y.shape[1], Y.shape[1], _PAIRS_AT_ONCE):
-        n11, c_i, c_j, n = tables = _tables(Y, known, weights, labels)
+        n11, c_i, c_j, n = tables = pair_tables(Y, known, weights, labels)
         first, second = np.arange(labels.start, labels.stop)[:, None], np.arange(Y.shape[1])
         is_tested = (second > first) & enough[labels, None] & enough
         is_tested &= (c_i > 0) & (c_i < n) & (c_j > 0) & (c_j < n)
@@ -72,7 +72,7 @@ def significant_known_pairs(Y, known, *, alpha, correction=None, min_count=0, we
     return LabelPairs(first.astype(np.int32), second.astype(np.int32), n11), tuple(others)
 
 
-def _tables(Y, known, weights, labels):
+def pair_tables(Y, known, weights, labels):
     """Tables n11, c_i, c_j, n of some labels with all, float64 of shape (n_some, n_labels)."""
     n_samples, n_labels = Y.shape
     tables = np.zeros((4, labels.stop - labels.start, n_labels))

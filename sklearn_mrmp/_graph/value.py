@@ -9,7 +9,6 @@ from numbers import Integral
 from types import MappingProxyType
 
 import numpy as np
-import scipy.sparse as sp
 
 from sklearn_mrmp._graph.adjacency import (
     check_co_occurrence,
@@ -19,6 +18,7 @@ from sklearn_mrmp._graph.adjacency import (
     endpoints,
     equal_arrays,
     equal_matrices,
+    joined,
     known_names,
     with_data,
 )
@@ -293,11 +293,7 @@ class LabelGraph:
             known = ", ".join(map(repr, self._relations))
             raise ValueError(f"No relation {relation!r} in this graph, which has {known}.")
         chosen = self._relations.values() if relation is None else [self._relations[relation]]
-        links = sp.csr_array((self.n_labels, self.n_labels))
-        for adjacency in chosen:
-            links = links.maximum(adjacency).maximum(adjacency.T)
-        links.sort_indices()
-        return links
+        return joined(chosen, self.n_labels)
 
     def __repr__(self):
         samples = "" if self._n_samples is None else f", {self._n_samples} samples"

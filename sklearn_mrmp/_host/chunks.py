@@ -17,7 +17,7 @@ from sklearn_mrmp._sklearn_compat import _num_samples, _safe_indexing
 CHUNK_CELLS = 2**22
 
 
-def predict_in_chunks(predict, X, n_labels):
+def predict_in_chunks(predict, X, n_labels, beside=None):
     """Apply a row-wise function to chunks of rows.
 
     Parameters
@@ -28,6 +28,8 @@ def predict_in_chunks(predict, X, n_labels):
         Input rows; anything scikit-learn can pick rows of.
     n_labels : int
         Number of labels, which limits the rows of a chunk as the features do.
+    beside : csr_array of shape (n_samples, n), default=None
+        Something about each row that `predict` takes as its second argument.
 
     Returns
     -------
@@ -46,10 +48,13 @@ def predict_in_chunks(predict, X, n_labels):
     n_samples = _num_samples(X)
     size = chunk_rows(X, n_samples, n_labels)
     if n_samples <= size:
-        return predict(X)
+        return predict(X) if beside is None else predict(X, beside)
     # Rows of our own kinds know how to be picked.
     pick = X.__getitem__ if hasattr(X, "lengths") else partial(_safe_indexing, X)
-    parts = ((rows, predict(pick(rows))) for rows in gen_batches(n_samples, size))
+    parts = (
+        (rows, predict(pick(rows)) if beside is None else predict(pick(rows), beside[rows]))
+        for rows in gen_batches(n_samples, size)
+    )
     return _put_together(parts, n_samples)
 
 

@@ -50,6 +50,7 @@ _encoders.tunable:TunableEncoder
 _ensemble.gain:VoteGain
 _ensemble.label_sets:LabelSetVote
 _ensemble.model:Ensemble
+_ensemble.told:ToldVote
 _graph.hierarchy:Hierarchy
 _graph.value:LabelGraph
 _input.features:FeatureInput
@@ -70,6 +71,7 @@ _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter
 _voters.linear:LinearVoter
 _voters.neighbors:NeighborVoter
+_voters.told_linear:ToldLinearVoter
 """
 
 # Module of each class by the name that files use: its own name, or scikit-learn's with the module.

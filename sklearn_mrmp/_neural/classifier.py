@@ -32,6 +32,7 @@ from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._neural.reading import make_encoder
+from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.unknown import split_unknown
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
@@ -41,7 +42,7 @@ from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
-class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
+class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
     Attributes
@@ -63,6 +64,7 @@ class BaseNeuralClassifier(TunedDecisionsMixin, BaseMultilabelClassifier):
         y_val=None,
         Y_observed=None,
         label_weight=None,
+        known_rate=None,
     ):
         """Learn the label graph, the voters with their weights, and the decisions.
 
@@ -86,6 +88,11 @@ None, default=None
             Weights of the labels in the losses of the network and of the linear voter. A mapping
             gives those of some labels by name; ``"balanced"`` weighs labels inversely to their
             frequency, with a mean of 1 over the true entries.
+        known_rate : float, default=None
+            Mean share of a row's labels that will be told in ``predict_proba(X, known=...)``,
+            above 0 and below 1: the linear voter is then trained to read told labels, too. With
+            None told labels are used by what needs no such training. Nothing changes for rows of
+            which nothing is told.
 
         Returns
         -------
@@ -100,7 +107,7 @@ None, default=None
             of their own, it is not.
         """
         with fitted_or_not(self):
-            entries = EntryOptions(sample_weight, Y_observed, label_weight)
+            entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
             interrupted = self._fit(X, y, X_val, y_val, entries)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
@@ -114,12 +121,13 @@ None, default=None
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
         resolve_device(settings.training.device)  # refused here, not after minutes
-        check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
+        voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
+            known_rate = entries.check_known_rate(self._target_encoding, voters)
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
@@ -141,6 +149,7 @@ None, default=None
             given,
             params.get("random_state"),
             report,
+            known_rate,
         ).learn()
         self._store(learned)
         self._tune_given_decision()
@@ -159,6 +168,7 @@ None, default=None
             self._target_encoding = replace(self._target_encoding, label_names=names)
             self.label_names_ = names
         self._label_sets, self._points = learned.label_sets, learned.points
+        self._told = learned.told
         self.network_gain_ = learned.gain
         if learned.network is not None:
             net = learned.network.net
@@ -262,11 +272,15 @@ None, default=None
     def _encoded(self, X):
         return EncodedRows.of(self._ensemble.encoder, X)
 
-    def _label_probabilities(self, rows):
+    def _label_probabilities(self, rows, told=None):
         with torch_threads(self._n_threads):
-            P = self._ensemble.probabilities(rows)
+            votes = self._ensemble.votes(rows)
+            P_alone = P = self._ensemble.combined(votes)
             if self._label_sets is not None:
                 P = self._label_sets.mix(P)
+            if told is not None:
+                conditioned = Conditioning(self._ensemble, self._label_sets, self._told)
+                P = conditioned.probabilities(P, P_alone, votes, rows, told)
         return inside(P)
 
     def _voter_logits(self, name, rows):
@@ -287,28 +301,6 @@ None, default=None
     @property
     def _operating_point(self):
         return self._outcome.metric, self._outcome.decision
-
-    def predict(self, X):
-        """Predict the labels of each row, as `metric` and `decision` say.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Input rows.
-
-        Returns
-        -------
-        y : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 labels in the dtype of the training target, sparse when that was sparse; for a
-            vector target the predicted classes.
-        """
-        check_is_fitted(self)
-        metric, decision = self._operating_point
-        check_decision(decision, self._target_encoding)
-        if not getattr(decision, "needs_all_rows", False):
-            return super().predict(X)
-        labels = self._decided(self.predict_proba(X), None, metric, decision)
-        return self._target_encoding.decode_labels(labels)
 
     def _predict_chunk(self, X):
         encoding = self._target_encoding
@@ -364,6 +356,7 @@ def neural_part():
             "_ensemble": "Ensemble",
             "_label_sets": "LabelSetVote|NoneType",
             "_points": "OperatingPoints|NoneType",
+            "_told": "ToldVote|NoneType",
             "label_graph_": "LabelGraph|NoneType",
             "network_gain_": "VoteGain|NoneType",
             "history_": "list?",
@@ -407,6 +400,17 @@ def _complete(classifier):
         shape = getattr(voter, "shape", (width, n_labels))
         require(shape == (width, n_labels), "voters, features and labels")
         require(getattr(voter, "n_labels_", n_labels) == n_labels, "voters and labels")
+    _check_told(classifier._told, ensemble, n_labels)
     require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
     decides = classifier._target_encoding.kind != "multiclass"
     require(decides == (classifier._points is not None), "decisions")
+
+
+def _check_told(told, ensemble, n_labels):
+    """Check, in a model file, that what told labels say is about these labels and features."""
+    if told is None:
+        return
+    require(told.lifts is None or told.lifts[0].shape[0] == n_labels, "told labels and labels")
+    if told.linear is not None:
+        shape = (ensemble.encoder.n_tokens_, n_labels)
+        require(told.linear.shape == shape, "told labels, features and labels")

@@ -5,6 +5,7 @@ Knows weights of entries, and how those of rows are checked.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from sklearn.utils import check_array
@@ -19,6 +20,36 @@ class EntryOptions:
     sample_weight: object = None
     Y_observed: object = None
     label_weight: object = None
+    known_rate: object = None
+
+    def check_known_rate(self, encoding, voters):
+        """Return the share of labels that are told in training, or None, if nothing contradicts it.
+
+        Parameters
+        ----------
+        encoding : TargetEncoding
+            Of the target.
+        voters : list of (str, estimator or None)
+            Who votes.
+        """
+        rate = self.known_rate
+        if rate is None:
+            return None
+        if not isinstance(rate, Real) or not 0 < rate < 1:
+            raise ValueError(
+                f"known_rate is the mean share of a row's labels that are told in training, above "
+                f"0 and below 1, or None; got {rate!r}."
+            )
+        if not encoding.is_matrix:
+            raise ValueError(
+                f"known_rate={rate} needs a label matrix, but y is a {encoding.kind} target."
+            )
+        if "linear" not in dict(voters):
+            raise ValueError(
+                f"known_rate={rate} trains the linear voter to read told labels, but 'linear' is "
+                "not among the voters. Add it, or leave known_rate at None."
+            )
+        return float(rate)
 
     def weights(self, X, Y, known, label_names):
         """Check them, and say what the entries of the rows count.

@@ -18,6 +18,9 @@ from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
 from sklearn_mrmp._ensemble.splits import make_splits
+from sklearn_mrmp._ensemble.told import ToldVote
+from sklearn_mrmp._ensemble.told_tuning import ToldPlan
+from sklearn_mrmp._graph.lifts import label_lifts, linked
 from sklearn_mrmp._graph.resolve import GraphLearner, KnownGraph
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
@@ -112,6 +115,8 @@ class Learned:
         What the network adds to the vote of the others.
     interrupted : bool
         Whether the user stopped it after something had been learned.
+    told : ToldVote or None
+        What told labels say of the others; None for a vector of classes and for a single label.
     """
 
     ensemble: Ensemble
@@ -121,6 +126,7 @@ class Learned:
     network: TrainedNetwork | None
     gain: VoteGain | None
     interrupted: bool
+    told: ToldVote | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +153,8 @@ class Lesson:
         As the caller gave it.
     report : Report
         Says what is being done.
+    known_rate : float or None
+        Mean share of labels that are told where the vote learns to read told labels.
     """
 
     settings: FitSettings
@@ -159,6 +167,7 @@ class Lesson:
     given: tuple | None
     random_state: object
     report: Report
+    known_rate: float | None = None
 
     def learn(self):
         """Do all steps.
@@ -178,7 +187,7 @@ class Lesson:
             graph = self._learn_graph(*labels)
         checkpoints.claim(self.settings.learned_with, self._named_data(splits), graph)
         learn_graph = self._learn_graph if len(splits) > 1 else KnownGraph(graph)
-        plan = self._plan(learn_graph, random_state, checkpoints)
+        plan = self._plan(learn_graph, graph, random_state, checkpoints)
         with torch_threads(self.settings.run.n_threads):
             fitted = fit_ensemble(plan, splits)
             keep = plan.network is not None and not fitted.interrupted
@@ -186,9 +195,11 @@ class Lesson:
             ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
             if self.given is None:
                 ensemble, interrupted = self._use_all_rows(fitted, interrupted)
+            keep = plan.network is not None and not interrupted
+            told, stopped = finished(partial(self._told, plan, fitted, ensemble), keep=keep)
         network = fitted.ensemble.voters.get(NETWORK)
         first = None if network is None else network.members[0]
-        return Learned(ensemble, graph, *tuned, first, fitted.gain, interrupted)
+        return Learned(ensemble, graph, *tuned, first, fitted.gain, interrupted or stopped, told)
 
     @cached_property
     def _rows(self):
@@ -220,7 +231,7 @@ class Lesson:
         folds = [np.append(len(split.numbers), split.numbers) for split in splits]
         return data | {"held-out rows": np.concatenate(folds)}
 
-    def _plan(self, learn_graph, random_state, checkpoints):
+    def _plan(self, learn_graph, graph, random_state, checkpoints):
         """Say what is to be fitted; the network takes part if it is among the voters."""
         settings = self.settings
         ensemble, run = settings.ensemble, settings.run
@@ -230,10 +241,11 @@ class Lesson:
         if settings.first_try is not None:
             network, training = settings.first_try
             first = replace(recipe, network=network, training=training)
+        seed = random_state.randint(np.iinfo(np.int32).max)
         trainer = NetworkTrainer(
             recipe,
             learn_graph,
-            seed=random_state.randint(np.iinfo(np.int32).max),
+            seed=seed,
             n_members=ensemble.n_members,
             checkpoints=checkpoints,
             report=self.report,
@@ -246,7 +258,25 @@ class Lesson:
             n_jobs=run.n_jobs,
             alone=partial(torch_threads, 1),
             report=self.report,
+            told=self._told_plan(graph, seed),
         )
+
+    def _told_plan(self, graph, seed):
+        """Say what is to be learned of told labels, if there is anything."""
+        if not self.target.is_matrix or self.target.n_labels == 1:
+            return None
+        learn_lifts = None if graph is None else partial(label_lifts, linked(graph))
+        return ToldPlan(learn_lifts, self.known_rate, seed)
+
+    def _told(self, plan, fitted, ensemble):
+        """Learn what told labels say from the rows that the voters of the ensemble have seen."""
+        if fitted.told is None or ensemble is fitted.ensemble:
+            return fitted.told
+        rows = self._rows
+        if ensemble.encoder is not rows.encoder:
+            rows = EncodedRows(ensemble.encoder, rows.canonical, rows.X)
+        with self.report.at("refit").stage(f"told labels: learned from {len(rows)} rows"):
+            return plan.told.on_all_rows(fitted.told, ensemble, rows, self.Y, self.weights)
 
     def _tune_decisions(self, fitted):
         """Tune label sets and rules of all metrics on the votes for held-out rows.

@@ -75,7 +75,7 @@ def log_loss(Z, Y, weights=None):
     return losses.sum(dtype=np.float64) - Y.multiply(_weighted(Z, weights)).sum()
 
 
-def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
+def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None, fixed=None):
     """Minimise the log loss plus ``penalty / 2 · ‖w‖²`` of every label, in place.
 
     Parameters
@@ -94,6 +94,8 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
         Gradient at which a label has converged, relative to that of the empty model.
     weights : float32 ndarray of shape (n_samples, n_labels), either of which may be 1, default=None
         How much each entry counts in the loss; None is 1.
+    fixed : bool ndarray of shape (n_features, n_labels), default=None
+        Weights that stay what they are; None is none.
 
     Examples
     --------
@@ -116,14 +118,16 @@ def solve_logistic(design, Y, penalty, W, b, tolerance=TOLERANCE, weights=None):
     for part in gen_batches(len(varies), _BLOCK_LABELS) if len(varies) else ():
         block = varies[part]
         targets = columns[:, block].toarray().astype(np.float32)
-        start = W[np.ix_(design.used, block)], b[block]
+        place = np.ix_(design.used, block)
+        start, free = (W[place], b[block]), None if fixed is None else ~fixed[place]
+        entries = columns_of(weights, block)
         W[:, block] = 0
-        W[np.ix_(design.used, block)], b[block] = _solve_block(
-            design, targets, np.float32(penalty), *start, tolerance, columns_of(weights, block)
+        W[place], b[block] = _solve_block(
+            design, targets, np.float32(penalty), *start, tolerance, entries, free
         )
 
 
-def _solve_block(design, Y, penalty, W, b, tolerance, weights):
+def _solve_block(design, Y, penalty, W, b, tolerance, weights, free):
     """Newton's method for a block of labels; `active` are those that have not converged.
 
     The gradient is that after the intercepts' own Newton step, whose length is ``−rise``.
@@ -142,6 +146,7 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
         residual -= rise * curvature
         G = design.gradient(residual)
         G += penalty * W
+        G = _weighted(G, free)
         size = np.sqrt(_dots(G, G) + g * g) / limit
         solved_W[:, active], solved_b[active] = W, b
         going = size > 1
@@ -151,9 +156,9 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
             active, limit, size, b = (part[going] for part in (active, limit, size, b))
             total, g, rise = (part[going] for part in (total, g, rise))
             W, Z, Y, G, curvature = (part[:, going] for part in (W, Z, Y, G, curvature))
-            weights = columns_of(weights, going)
+            weights, free = columns_of(weights, going), columns_of(free, going)
         precision = np.minimum(0.8, np.sqrt(size * tolerance))
-        S, s, step = _newton_direction(design, curvature, total, penalty, G, -rise, precision)
+        S, s, step = _newton_direction(design, curvature, total, penalty, G, -rise, precision, free)
         t, P = _step_length(Z, step, Y, W, S, penalty, _dots(G, S) - g * rise, weights)
         W += t * S
         b += t * s
@@ -161,11 +166,12 @@ def _solve_block(design, Y, penalty, W, b, tolerance, weights):
     return solved_W, solved_b
 
 
-def _newton_direction(design, curvature, total, penalty, G, s, precision):
+def _newton_direction(design, curvature, total, penalty, G, s, precision, free):
     """Solve ``H S = −G`` by conjugate gradients, each label to about its relative precision.
 
     The intercept goes along with the weights so that its own gradient stays zero. As a further
-    unknown it would take half as many steps again.
+    unknown it would take half as many steps again. Weights that are not `free` do not change: `G`
+    is 0 there.
 
     Returns
     -------
@@ -186,6 +192,7 @@ def _newton_direction(design, curvature, total, penalty, G, s, precision):
         change += c
         Hp = design.gradient(curvature * change)
         Hp += penalty * p
+        Hp = _weighted(Hp, free)
         length = size / np.maximum(_dots(p, Hp), 1e-20)
         S += length * p
         s = s + length * c

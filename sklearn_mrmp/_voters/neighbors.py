@@ -163,6 +163,47 @@ class NeighborVoter:
         run_on_rows(fill, len(rows), max(self.labels_.shape))
         return Z
 
+    def told_logits(self, rows, told, factors, chosen):
+        """Logits of all labels where neighbours that contradict what is told count less.
+
+        Parameters
+        ----------
+        rows : EncodedRows
+            Rows.
+        told : csr_array of shape (n_chosen, n_labels)
+            1 and -1 where a label of the chosen rows is told to be there or not to be.
+        factors : sequence of float
+            What a neighbour counts for each label in which it contradicts, between 0 and 1.
+        chosen : ndarray of int
+            Which of the rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_factors, n_chosen, n_labels), float32
+            A row's numbers depend on it and on what is told of it alone.
+        """
+        similarities, nearest = (part[chosen] for part in self._nearest_to(rows))
+        Z = np.empty((len(factors), *told.shape), dtype=np.float32)
+
+        def fill(block):
+            near = similarities[block], nearest[block], self.power_
+            contradictions = self._contradictions(told[block], nearest[block])
+            for logits, factor in zip(Z, factors, strict=True):
+                logits[block] = self._vote(*near, np.float32(factor) ** contradictions)
+
+        run_on_rows(fill, told.shape[0], max(self.labels_.shape))
+        return Z
+
+    def _contradictions(self, told, nearest):
+        """Count the told labels in which each neighbour contradicts, float32 (n_samples, k)."""
+        n_samples, k = nearest.shape
+        told = told[np.repeat(np.arange(n_samples), k)]
+        theirs = self.labels_[nearest.ravel()]
+        counts = told.maximum(0).sum(axis=1) - told.multiply(theirs).sum(axis=1)
+        if self.unknown_ is not None:
+            counts -= told.maximum(0).multiply(self.unknown_[nearest.ravel()]).sum(axis=1)
+        return counts.reshape(n_samples, k).astype(np.float32)
+
     def similar_rows(self, rows):
         """Return the nearest of the remembered rows and their labels, if all labels are known."""
         if self.unknown_ is not None:
@@ -194,12 +235,14 @@ class NeighborVoter:
             )
         return similarities, nearest
 
-    def _vote(self, similarities, nearest, power):
+    def _vote(self, similarities, nearest, power, less=None):
         weights = np.maximum(similarities, 0.0)
         strongest = weights[:, :1]
         weights = strongest * np.divide(
             weights, strongest, out=np.zeros_like(weights), where=strongest > 0
         ) ** np.float32(power)
+        if less is not None:
+            weights = weights * less
         if self.counts_ is not None:
             weights = weights * _times_counted(self.counts_[nearest])
         n_samples, k = weights.shape

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import log_loss
 
 from sklearn_mrmp import load
@@ -119,3 +120,35 @@ def test_what_follows_from_the_sets_is_computed_once_and_not_pickled(problem, mo
     for name in ("features", "_sets_by_label", "_all_sets"):
         monkeypatch.delattr(LabelSetModel, name)
     np.testing.assert_array_equal(fresh.mix(P), mixed)
+
+
+def brute_force(model, z, told):
+    """Marginals of one row by listing the sets that agree."""
+    sets = model.sets.toarray()
+    size, log_count, prior = model.features
+    a, b, c, d = model.coefficients
+    P = np.exp(a * sets @ z + b * size + c * log_count + d * prior)
+    P *= [all(s[j] == (t > 0) for j, t in enumerate(told) if t) for s in sets]
+    return sets.T @ P / P.sum()
+
+
+TELLINGS = [[1, 0, 0], [0, -1, 0], [1, -1, 0], [-1, 0, 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("told", TELLINGS)
+def test_told_labels_leave_the_sets_that_agree(told):
+    rng = np.random.default_rng(0)
+    Y = rng.random((60, 3)) < 0.5
+    model = LabelSetModel.from_labels(Y, 100, [0.8, -0.2, 0.6, 0.3])
+    Z = rng.normal(size=(4, 3)).astype(np.float32)
+    found = model.told_marginals(Z, sp.csr_array(np.tile(np.float32(told), (4, 1))))
+    expected = [brute_force(model, z, told) for z in Z]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_sets_abstain_where_none_agrees():
+    vote = LabelSetVote(LabelSetModel.from_labels(SETS, 100), 0.5)
+    P, told = np.full((2, 4), 0.3, np.float32), np.float32([[1, 0, 1, 0], [1, 1, 0, 0]])
+    mixed = vote.mix_told(P, P, sp.csr_array(told))
+    assert (mixed[0] == P[0]).all()
+    np.testing.assert_allclose(mixed[1], [0.65, 0.65, 0.15, 0.15], rtol=1e-4)

@@ -50,7 +50,7 @@ def label_lifts(links, Y, weights=None):
     >>> Y = sp.csr_array([[1, 1], [1, 1], [0, 0], [0, 1]] * 10)
     >>> present, absent = label_lifts(sp.csr_array([[0, 1], [0, 0]]), Y)
     >>> present.toarray().round(2)    # the second is there wherever the first is
-    array([[0.  , 3.31],
+    array([[0.  , 3.33],
            [0.  , 0.  ]], dtype=float32)
     """
     both, source, target, n = _tables(links, Y, weights)

@@ -165,7 +165,7 @@ default="prior"
 
     Time and memory of label-to-label attention grow with the square of the number of labels, and
     its scores are never held at once: a training step with 983 labels, 32 rows and the
-    publication's width of 512 takes 3.3 GB. With thousands of labels use `label_shortlist`.
+    publication's width of 512 takes 3.4 GB. With thousands of labels use `label_shortlist`.
 
     References
     ----------

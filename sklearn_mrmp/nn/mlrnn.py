@@ -8,9 +8,8 @@ the longest sequence and N a number of sequences. In here labels are numbered fr
 the network's order, and 0 is the end. Knows the other modules of `sklearn_mrmp.nn` and torch.
 """
 
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -41,7 +40,7 @@ class Steps(NamedTuple):
     """
 
     truth: torch.Tensor
-    in_order: Callable
+    in_order: Any
 
 
 class MLRNNModule(LabelModule):

@@ -757,6 +757,8 @@ class TestParameters:
         shared = ours.keys() & modules.keys() - {"relations"}  # of which a module takes tensors
         assert shared == {field.name for field in fields(MrMPSettings)} - {"relation_loss"}
         automatic = find_architecture("mrmp").automatic(ours, "features")
+        assert modules["d_inner"] is None  # twice the width, which a module does not know yet
+        automatic["d_inner"] = None
         for name in shared:
             assert modules[name] == (automatic[name] if ours[name] == "auto" else ours[name])
 

@@ -44,12 +44,15 @@ def test_every_stage_says_what_it_did_and_how_long_it_took(data, capfd):
         (None, "candidate labels: chosen"),
         (None, "network: trained"),
         (None, "votes for 8 held-out rows: counted"),
+        (None, "told labels: tried"),
         (None, "vote weights: tuned"),
+        (None, "told labels: weighed"),
         (None, "label sets: fitted"),
         (None, "decisions: tuned"),
         ("refit", "linear voter: fitted on 80 rows"),
         ("refit", "neighbors voter: fitted on 80 rows"),
         ("refit", "network: trained"),
+        ("refit", "told labels: learned from 80 rows"),
     ]
 
 

@@ -401,7 +401,7 @@ def test_descriptions_of_embeddings_that_are_wrong_are_refused(refused, net_edit
     refused(net_editor.pack())
 
 
-@pytest.mark.parametrize("name", ["", "lamp", "os.system", None, 1, [], {"dict": {}}])
+@pytest.mark.parametrize("name", ["", "unheard-of", "os.system", None, 1, [], {"dict": {}}])
 def test_unknown_architectures_are_refused(refused, net_editor, name):
     net_of(net_editor)["params"]["architecture"] = name
     refused(net_editor.pack(), "which is not known")

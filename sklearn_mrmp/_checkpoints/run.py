@@ -128,12 +128,12 @@ class CheckpointRun:
         """Refuse processes that do not fit the same thing."""
         first, *others = self.world.gathered(record)
         for rank, other in enumerate(others, start=1):
-            reasons = _differences(first, other)
+            reasons = _differences(first, other, "{} is {!r} in the first one and {!r} here")
             if reasons:
                 raise ValueError(
-                    f"Process {rank} of {self.world.size} fits with {' and with '.join(reasons)} "
-                    "(the first process comes first). All processes must call fit with the same "
-                    "rows, labels and parameters; each of them is given its share of every batch."
+                    f"Process {rank} of {self.world.size} fits with {' and with '.join(reasons)}. "
+                    "All processes must call fit with the same rows, labels and parameters; each "
+                    "of them is given its share of every batch."
                 )
 
     def _describe(self, settings, data, graph):
@@ -181,7 +181,7 @@ class CheckpointRun:
         return TrainingCheckpoint(CheckpointStore(self.folder, name), self._id, self.world)
 
 
-def _differences(old, new):
+def _differences(old, new, change="{} was {!r}, is {!r}"):
     """Say what is different between the records of two fits; nothing where they are alike."""
     parts = [name for name in new["data"] if new["data"][name] != old["data"].get(name)]
     if len(parts) > 1:  # other rows are held out differently, which is no news
@@ -189,7 +189,7 @@ def _differences(old, new):
     pairs = {name: (old[name], new[name]) for name in ("random_state", "sklearn_mrmp")}
     for name in sorted(set(old["parameters"]) | set(new["parameters"])):
         pairs[name] = (old["parameters"].get(name), new["parameters"].get(name))
-    changed = [f"{name} was {a!r}, is {b!r}" for name, (a, b) in pairs.items() if a != b]
+    changed = [change.format(name, a, b) for name, (a, b) in pairs.items() if a != b]
     reasons = [f"other data: {', '.join(parts)}"] if parts else []
     return reasons + ([f"other parameters: {'; '.join(changed)}"] if changed else [])
 

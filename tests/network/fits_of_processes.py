@@ -149,7 +149,11 @@ def fit_shortlists(folder):
 
 
 def fit_folds_and_members(folder):
-    return known(plain(cv=2, n_members=2, n_jobs=2, max_epochs=2, refit=True).fit(X, Y))
+    return known(plain(cv=2, n_members=2, n_jobs=2, max_epochs=2).fit(X, Y))
+
+
+def fit_again_on_all_rows(folder):
+    return known(plain(refit=True).fit(X, Y))
 
 
 def fit_peer(folder):
@@ -181,11 +185,12 @@ def fit_different_rates(folder):
     plain(lr=0.01 * (1 + RANK)).fit(X, Y)
 
 
-def fit_failing_voter(folder):
-    class Bad(LaMPClassifier):
-        def fit(self, X, y):
-            crash()
+class Bad(LaMPClassifier):
+    def fit(self, X, y):
+        crash()
 
+
+def fit_failing_voter(folder):
     classifier(voters=("network", ("bad", Bad()))).fit(X, Y)
 
 

@@ -27,10 +27,12 @@ from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
+from sklearn_mrmp._network.distributed.group import world_of_fit
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
-from sklearn_mrmp._neural.learning import FitSettings, Lesson
+from sklearn_mrmp._neural.learning import Lesson
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
@@ -120,7 +122,12 @@ None, default=None
         literal = params.get("architecture") == "paper"
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
-        resolve_device(settings.training.device)  # refused here, not after minutes
+        device = resolve_device(settings.training.device)  # refused here, not after minutes
+        with world_of_fit(device) as world:
+            return self._fit_in(world, kind, settings.in_world(world), X, y, X_val, y_val, entries)
+
+    def _fit_in(self, world, kind, settings, X, y, X_val, y_val, entries):
+        params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         report = Report(settings.run.verbose)
@@ -150,6 +157,7 @@ None, default=None
             params.get("random_state"),
             report,
             known_rate,
+            world,
         ).learn()
         self._store(learned)
         self._tune_given_decision()

@@ -36,6 +36,7 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
+    "metrics": {"_targets", "_decisions", "_numerics"},
     "_base": {"_targets", "_numerics", "_host", "_model_files"},
     "_deciding": {"_base", "_decisions"},
     "_parameters": {"_decisions", "_graph", "_input"},

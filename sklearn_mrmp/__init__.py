@@ -9,6 +9,7 @@ comparisons.
 from importlib import import_module
 
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._calibrated import CalibratedMultilabelClassifier
 from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.report import ComparisonResult
@@ -34,6 +35,8 @@ from sklearn_mrmp._splits.splitters import (
     multilabel_train_test_split,
 )
 from sklearn_mrmp._text import TokenSequenceVectorizer
+from sklearn_mrmp._trust.calibration import LabelCalibrator, calibrate_labels
+from sklearn_mrmp._trust.conformal import LabelConformal
 from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
@@ -42,12 +45,15 @@ __all__ = [
     "AblationDisplay",
     "AblationResult",
     "AtLeastOne",
+    "CalibratedMultilabelClassifier",
     "ComparisonDisplay",
     "ComparisonResult",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",
     "LaMPClassifier",
+    "LabelCalibrator",
+    "LabelConformal",
     "LabelCosts",
     "LabelCuts",
     "LabelGraph",
@@ -72,6 +78,7 @@ __all__ = [
     "TunedDecisionClassifier",
     "add_ancestors",
     "auc_gain_by_degree",
+    "calibrate_labels",
     "compare_classifiers",
     "fit_decision_rules",
     "hierarchy_relation",

@@ -221,7 +221,7 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         if n_splits < 2:
             raise ValueError("weights='auto' needs at least 2 rows for its folds; got n_samples=1.")
         folds = KFold(n_splits, shuffle=True, random_state=self.random_state)
-        splits = list(folds.split(np.zeros(y.shape[0])))
+        splits, encoding = list(folds.split(np.zeros(y.shape[0]))), self._target_encoding
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(fold_probabilities)(
                 clone(estimator), X, y, train, test, self._target_encoding, rows

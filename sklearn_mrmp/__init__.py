@@ -37,6 +37,7 @@ from sklearn_mrmp._splits.splitters import (
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._trust.calibration import LabelCalibrator, calibrate_labels
 from sklearn_mrmp._trust.conformal import LabelConformal
+from sklearn_mrmp._trust.label_errors import LabelErrors, label_errors
 from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
@@ -56,6 +57,7 @@ __all__ = [
     "LabelConformal",
     "LabelCosts",
     "LabelCuts",
+    "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
     "MLARAMClassifier",
@@ -82,6 +84,7 @@ __all__ = [
     "compare_classifiers",
     "fit_decision_rules",
     "hierarchy_relation",
+    "label_errors",
     "label_graph",
     "load",
     "multilabel_train_test_split",

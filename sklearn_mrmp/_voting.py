@@ -223,9 +223,7 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         folds = KFold(n_splits, shuffle=True, random_state=self.random_state)
         splits, encoding = list(folds.split(np.zeros(y.shape[0]))), self._target_encoding
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(fold_probabilities)(
-                clone(estimator), X, y, train, test, self._target_encoding, rows
-            )
+            delayed(fold_probabilities)(clone(estimator), X, y, train, test, encoding, rows)
             for _, estimator in self.estimators
             for train, test in splits
         )

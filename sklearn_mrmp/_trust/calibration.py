@@ -90,8 +90,8 @@ class LabelCalibrator(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn_mrmp import LabelCalibrator
-    >>> Y = np.arange(400)[:, None] % [4, 2] == 0
-    >>> P = np.full((400, 2), 0.5)    # the first label is there in a quarter of the rows
+    >>> Y = np.arange(4000)[:, None] % [4, 2] == 0
+    >>> P = np.full((4000, 2), 0.5)    # the first label is there in a quarter of the rows
     >>> LabelCalibrator(shrinkage=0).fit(P, Y).transform(P[:1]).round(2)
     array([[0.25, 0.5 ]])
     """

@@ -100,6 +100,7 @@ def measured(is_error, scores, rows, flagged):
 
 
 def main():
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data-home", type=Path, default=Path("data"))
     parser.add_argument("--datasets", nargs="+", default=DATASETS)

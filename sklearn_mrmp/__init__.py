@@ -27,6 +27,7 @@ from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
 from sklearn_mrmp._splits.splitters import (
@@ -70,6 +71,7 @@ __all__ = [
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
     "RecallFloor",
+    "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",
     "TextEncoder",
     "ThresholdDisplay",

@@ -36,6 +36,8 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
+    "_trust": {"_decisions", "_graph", "_numerics", "_host", "_model_files"},
+    "metrics": {"_targets", "_decisions", "_numerics"},
     "_base": {"_targets", "_numerics", "_host", "_model_files"},
     "_deciding": {"_base", "_decisions"},
     "_parameters": {"_decisions", "_graph", "_input"},
@@ -70,6 +72,7 @@ ROOMS = {
         "_host",
         "_model_files",
     },
+    "_calibrated": {"_base", "_targets", "_trust", "_decisions", "_numerics", "_model_files"},
     "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }

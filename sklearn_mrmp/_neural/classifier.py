@@ -33,6 +33,7 @@ from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import Lesson
+from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
@@ -44,7 +45,9 @@ from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
-class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier):
+class BaseNeuralClassifier(
+    OutOfFoldMixin, ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier
+):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
     Attributes
@@ -135,6 +138,7 @@ None, default=None
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
             known_rate = entries.check_known_rate(self._target_encoding, voters)
+            n_samples = Y.shape[0]
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
@@ -160,6 +164,7 @@ None, default=None
             world,
         ).learn()
         self._store(learned)
+        self._store_out_of_fold(learned.oof, keep, n_samples)
         self._tune_given_decision()
         return learned.interrupted
 
@@ -380,7 +385,7 @@ def neural_part():
             "cv": lambda classifier: EnsembleSettings.cv,
             "random_state": nothing,
         },
-        left_out=FROM_TARGET,
+        left_out=(*FROM_TARGET, "_oof"),
         local=("checkpoint_dir",),
         tidy={"history_": plain_history},
         complete=_complete,

@@ -18,6 +18,7 @@ from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFl
 from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
 from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
@@ -44,6 +45,7 @@ __all__ = [
     "AtLeastOne",
     "ComparisonDisplay",
     "ComparisonResult",
+    "Explanation",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",

@@ -29,6 +29,7 @@ from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.explaining import ExplainMixin
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._neural.reading import make_encoder
@@ -42,7 +43,9 @@ from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
-class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier):
+class BaseNeuralClassifier(
+    ExplainMixin, ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier
+):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
     Attributes

@@ -26,6 +26,7 @@ from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
+from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
@@ -46,6 +47,7 @@ __all__ = [
     "ComparisonDisplay",
     "ComparisonResult",
     "Explanation",
+    "ExplanationDisplay",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",

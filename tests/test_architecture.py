@@ -32,7 +32,7 @@ ROOMS = {
     "_decisions": {"_numerics", "_host", "_model_files"},
     "_voters": {"_input", "_decisions", "_numerics", "_host", "_model_files"},
     "_ensemble": {"_voters", "_input", "_decisions", "_numerics", "_host", "_model_files"},
-    "_explain": {"_ensemble", "_decisions", "_host"},
+    "_explain": {"_ensemble", "_decisions", "_input", "_host"},
     "_checkpoints": {"_host", "_model_files"},
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},

@@ -7,18 +7,18 @@ the values of this room.
 from html import escape
 
 from sklearn_mrmp._explain.as_text import has_in_words, nearest_in_words
-from sklearn_mrmp._explain.terms import Terms, largest
+from sklearn_mrmp._explain.terms import Terms, largest, signed
 from sklearn_mrmp._host.html import html_table
 
 # Raising and lowering, as pulling and pushing labels are drawn.
-_RAISES, _LOWERS = (31, 119, 180), (214, 39, 40)
+_RAISES, _LOWERS = (33, 102, 172), (178, 24, 43)
 _STRONGEST = 0.65
 
 _STYLE = """
 .mrmp-why{font:14px/1.45 system-ui,sans-serif;max-width:62em;color:#222;background:#fff;
 padding:.6em 1em;margin:.6em 0;border:1px solid #ddd;border-radius:6px}
 .mrmp-why h4{margin:.2em 0 .5em;font-size:1.05em}
-.mrmp-why .both{display:flex;flex-wrap:wrap;gap:2em}
+.mrmp-why .both{display:flex;flex-wrap:wrap;gap:2em;align-items:flex-start}
 .mrmp-why table{border-collapse:collapse;color:#222}
 .mrmp-why td,.mrmp-why th{padding:.1em .5em;text-align:left;border:0;background:#fff}
 .mrmp-why td.n{text-align:right;font-variant-numeric:tabular-nums}
@@ -51,7 +51,7 @@ def _one(item, n_features):
     """Return the block of one label."""
     head = (
         f"{escape(item.label)} <span class='small'>row {item.row}, probability "
-        f"{item.probability:.3f}, log odds {item.log_odds:+.2f}</span>"
+        f"{item.probability:.3f}, log odds {signed(item.log_odds)}</span>"
     )
     features, others = largest(item.features(), n_features)
     if len(item.features()) > n_features:
@@ -73,7 +73,7 @@ def _bars(what, values):
     longest = max((abs(value) for _, value in values), default=0.0) or 1.0
     rows = "".join(
         f"<tr><td>{escape(str(name))}</td><td>{_bar(value / longest)}</td>"
-        f"<td class='n'>{value:+.2f}</td></tr>"
+        f"<td class='n'>{signed(value)}</td></tr>"
         for name, value in values
     )
     head = f"<tr><th>{what}</th><th></th><th>log odds</th></tr>"
@@ -104,7 +104,7 @@ def _text(item):
         color = _color(value, _STRONGEST * abs(value) / strongest)
         written.append(escape(item.text[end:start]))
         written.append(
-            f"<mark style='background:{color}' title='{value:+.3f}'>"
+            f"<mark style='background:{color}' title='{signed(value)}'>"
             f"{escape(item.text[start:stop])}</mark>"
         )
         end = stop
@@ -138,7 +138,7 @@ def _labels(item, n_labels):
     for name, terms in item.inside.items():
         if isinstance(terms, Terms) and terms.kind == "labels" and len(terms):
             top, _ = terms.top(n_labels)
-            shown = ", ".join(f"{label} {value:+.2f}" for label, value in top)
+            shown = ", ".join(f"{label} {signed(value)}" for label, value in top)
             lines.append(_small(f"{name}: {shown}"))
     for relation in dict.fromkeys(link.relation for link in item.related):
         links = [link for link in item.related if link.relation == relation]

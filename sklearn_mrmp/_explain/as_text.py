@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_mrmp._explain.terms import Terms
+from sklearn_mrmp._explain.terms import Terms, signed
 
 # Terms of a part, training rows, and linked labels of a relation that are written.
 _N_TERMS, _N_ROWS, _N_RELATED = 6, 5, 4
@@ -22,12 +22,12 @@ def one_as_text(item):
     """
     head = (
         f"Row {item.row}, label {item.label!r}: probability {item.probability:.3f}, "
-        f"log odds {item.log_odds:+.2f}"
+        f"log odds {signed(item.log_odds)}"
     )
     width = max(map(len, item.parts), default=0)
     lines = [head]
     for name, value in item.parts.items():
-        line = f"  {name:<{width}}  {value:+7.2f}"
+        line = f"  {name:<{width}}  {signed(value):>7}"
         inside = item.inside.get(name)
         lines.append(line if inside is None else f"{line}  {_inside(inside)}")
     for relation in dict.fromkeys(link.relation for link in item.related):
@@ -43,14 +43,14 @@ def _inside(inside):
 
 def _terms(terms):
     top, others = terms.top(_N_TERMS)
-    shown = [f"{name} {value:+.2f}" for name, value in top]
+    shown = [f"{name} {signed(value)}" for name, value in top]
     n_others = len(terms.by_name()) - len(top)
     if n_others > 0:
-        shown.append(f"{n_others} others {others:+.2f}")
+        shown.append(f"{n_others} others {signed(others)}")
     if terms.baseline:
-        shown.append(f"baseline {terms.baseline:+.2f}")
+        shown.append(f"baseline {signed(terms.baseline)}")
     if abs(terms.residual) >= 0.005:
-        shown.append(f"rest {terms.residual:+.2f}")
+        shown.append(f"rest {signed(terms.residual)}")
     return "= " + ", ".join(shown) if shown else ""
 
 

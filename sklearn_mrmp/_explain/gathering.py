@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from sklearn_mrmp._explain.terms import Terms, related_labels
+from sklearn_mrmp._explain.terms import LinkedLabels, Terms
 from sklearn_mrmp._explain.value import Explanation, LabelExplanation
 from sklearn_mrmp._explain.voting import LABEL_SETS, TOLD
 
@@ -40,7 +40,7 @@ class Gatherer:
 
     def __init__(self, parts, names, label_names, graph, P, inside=True):
         self.parts, self.names, self.label_names = parts, names, label_names
-        self.graph, self.P = graph, P
+        self.linked, self.P = LinkedLabels(graph), P
         self.voters = dict(parts.model.ensemble.voters) if inside else {}
         self.attributors = {
             name: voter.attributor()
@@ -75,7 +75,7 @@ class Gatherer:
                 float(self.P[row, label]),
                 parts[label],
                 inside,
-                related_labels(self.graph, label, self.P[row]),
+                self.linked.of(label, self.P[row]),
                 tuple(notes),
                 self.names.text(row),
             )

@@ -9,7 +9,9 @@ from bisect import bisect_right
 from collections.abc import Mapping
 
 import numpy as np
+import scipy.sparse as sp
 
+_UNKNOWN = "unknown token"
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -70,7 +72,10 @@ class ColumnNames:
     def of_columns(self, row, columns):
         """Names of columns of the bag, and where they stand in the row's text, or None."""
         names = self.names[columns]
-        return names, self._found(row, names)
+        spans = self._found(row, names)
+        if self.kind == "words" or sp.issparse(self.rows.X):
+            names = _with_absent(names, columns, self.rows.bag, row)
+        return names, spans
 
     def of_tokens(self, row):
         """Names of what the network reads, their places in the text, and each token's item."""
@@ -81,8 +86,8 @@ class ColumnNames:
             tokens = tokens.others
         if tokens is not None:
             columns.append(tokens.tokens - 1)
-        names, spans = self.of_columns(row, np.concatenate(columns))
-        return names, spans, np.arange(len(names))
+        names = self.names[np.concatenate(columns)]
+        return names, self._found(row, names), np.arange(len(names))
 
     def text(self, row):
         """Return the text of a row, or None."""
@@ -91,6 +96,16 @@ class ColumnNames:
     def _found(self, row, names):
         text = self.text(row)
         return None if text is None else tuple(_occurrences(text, name) for name in names)
+
+
+def _with_absent(names, columns, bag, row):
+    """Return names with a word after those of columns that the row does not have.
+
+    Where most rows have most columns, these are standardised, and what is absent counts as well.
+    """
+    present = np.isin(columns, bag.indices[bag.indptr[row] : bag.indptr[row + 1]])
+    shown = [n if is_there else f"{n} (absent)" for n, is_there in zip(names, present, strict=True)]
+    return np.array(shown, dtype=object)
 
 
 def _occurrences(text, name):
@@ -110,7 +125,7 @@ class SequenceNames(ColumnNames):
     def _named(self, feature_names):
         n = self.encoder.n_tokens_
         names = np.array([f"token {number}" for number in range(1, n + 1)], dtype=object)
-        names[-1] = "unknown token"  # stands for all ids that training rows do not have
+        names[-1] = _UNKNOWN  # stands for all ids that training rows do not have
         if feature_names is None:
             return names
         if not isinstance(feature_names, Mapping):
@@ -118,6 +133,7 @@ class SequenceNames(ColumnNames):
                 "For sequences feature_names must be a mapping of words to token ids, such as "
                 f"vocabulary_ of TokenSequenceVectorizer, got {type(feature_names).__name__}."
             )
+        names[:] = _UNKNOWN
         for word, number in feature_names.items():
             if 0 < number < n:
                 names[number - 1] = str(word)
@@ -148,7 +164,7 @@ class TextNames:
     kind = "words"
 
     def __init__(self, encoder, rows):
-        self.encoder, self.texts = encoder, rows.canonical.texts
+        self.encoder, self.rows, self.texts = encoder, rows, rows.canonical.texts
         self.words = encoder.words_.get_feature_names_out()
 
     def text(self, row):
@@ -161,7 +177,8 @@ class TextNames:
         for match in _WORD.finditer(self.texts[row]):
             places.setdefault(match.group().lower(), []).append(match.span())
         names = self.words[columns].astype(object)
-        return names, tuple(tuple(places.get(name, ())) for name in names)
+        spans = tuple(tuple(places.get(name, ())) for name in names)
+        return _with_absent(names, columns, self.rows.bag, row), spans
 
     def of_tokens(self, row):
         """Words that the encoder's tokens belong to; tokens of no word stand for themselves."""

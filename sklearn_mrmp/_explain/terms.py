@@ -78,6 +78,17 @@ def largest(values, n):
     return ordered[:n], float(sum(value for _, value in ordered[n:]))
 
 
+def signed(value):
+    """Return log odds as they are written, with a sign and two digits.
+
+    Examples
+    --------
+    >>> signed(1.234), signed(-0.001)
+    ('+1.23', '+0.00')
+    """
+    return f"{round(value, 2) + 0.0:+.2f}"  # there is no negative zero
+
+
 @dataclass(frozen=True)
 class RelatedLabel:
     """A label that the label graph links with the explained one.
@@ -100,31 +111,44 @@ class RelatedLabel:
     probability: float
 
 
-def related_labels(graph, label, P_row):
-    """Return the labels that a graph links with a label, strongest first in each relation.
+class LinkedLabels:
+    """The labels that a label graph links with each other.
 
-    The graph is the same for all rows, and so are these links; what differs is how probable the
+    The graph is the same for all rows, and so are its links; what differs is how probable the
     linked labels are. A network that passes messages within a row would bring strengths of its
-    own, and this is where they would come in.
+    own, and `of` is where they would come in.
 
     Parameters
     ----------
     graph : LabelGraph or None
         The label graph.
-    label : int
-        Which label.
-    P_row : ndarray of shape (n_labels,)
-        Probabilities of all labels of the row.
-
-    Returns
-    -------
-    related : tuple of RelatedLabel
     """
-    found = []
-    for relation, edges in {} if graph is None else graph.relations.items():
-        both = np.maximum(edges[[label]].toarray()[0], edges[:, [label]].toarray()[:, 0])
-        linked = np.flatnonzero(both)
-        for other in linked[np.lexsort((-P_row[linked], -both[linked]))]:
-            name, P = graph.label_names[other], float(P_row[other])
-            found.append(RelatedLabel(relation, name, float(both[other]), P))
-    return tuple(found)
+
+    def __init__(self, graph):
+        self.names = None if graph is None else graph.label_names
+        relations = {} if graph is None else graph.relations
+        self.links = {name: A.maximum(A.T).tocsr() for name, A in relations.items()}
+
+    def of(self, label, P_row):
+        """Return the labels linked with one, strongest first in each relation.
+
+        Parameters
+        ----------
+        label : int
+            Which label.
+        P_row : ndarray of shape (n_labels,)
+            Probabilities of all labels of the row.
+
+        Returns
+        -------
+        related : tuple of RelatedLabel
+        """
+        found = []
+        for relation, A in self.links.items():
+            stored = slice(A.indptr[label], A.indptr[label + 1])
+            linked, weights = A.indices[stored], A.data[stored]
+            for place in np.lexsort((-P_row[linked], -weights)):
+                other = linked[place]
+                weight, P = float(weights[place]), float(P_row[other])
+                found.append(RelatedLabel(relation, self.names[other], weight, P))
+        return tuple(found)

@@ -10,6 +10,7 @@ from numbers import Integral
 from sklearn_mrmp._explain.as_frame import inside_frame, part_frame
 from sklearn_mrmp._explain.as_html import html_page, html_part
 from sklearn_mrmp._explain.as_text import one_as_text
+from sklearn_mrmp._explain.pipelines import explain_estimator
 from sklearn_mrmp._explain.terms import Terms
 from sklearn_mrmp._host.files import user_path
 
@@ -142,6 +143,41 @@ class Explanation(Sequence):
 
     def __init__(self, items):
         self._items = tuple(items)
+
+    @classmethod
+    def from_estimator(cls, estimator, X, labels=None, **options):
+        """Explain what a pipeline or a search says, or a classifier itself.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier that has ``explain``, or a pipeline or search that ends in one.
+        X : array-like
+            Rows as the estimator takes them.
+        labels : str, int, or sequence of these, default=None
+            As for ``explain``.
+        **options : dict
+            Further arguments of ``explain``. Names of features, and texts if `X` holds such, are
+            those of the pipeline unless they are given.
+
+        Returns
+        -------
+        explanation : Explanation
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import TfidfVectorizer
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn_mrmp import Explanation, MrMPClassifier
+        >>> texts = ["a ship at sea", "a camel in the desert", "sea and ships", "desert sand"] * 10
+        >>> Y = [[1, 0], [0, 1], [1, 0], [0, 1]] * 10
+        >>> clf = MrMPClassifier(voters=("linear",), label_sets=False, random_state=0)
+        >>> pipeline = make_pipeline(TfidfVectorizer(), clf).fit(texts, Y)
+        >>> (why,) = Explanation.from_estimator(pipeline, ["a camel by the sea"], labels=["1"])
+        >>> why.features()["camel"] > 0 > why.features()["sea"]
+        True
+        """
+        return explain_estimator(estimator, X, labels, **options)
 
     def __len__(self):
         return len(self._items)

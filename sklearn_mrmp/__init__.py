@@ -19,6 +19,7 @@ from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFl
 from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
 from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
@@ -26,6 +27,7 @@ from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
+from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
@@ -50,6 +52,8 @@ __all__ = [
     "CalibratedMultilabelClassifier",
     "ComparisonDisplay",
     "ComparisonResult",
+    "Explanation",
+    "ExplanationDisplay",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",

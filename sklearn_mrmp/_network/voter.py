@@ -15,6 +15,7 @@ from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._network.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.batches import TokenDataset
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
 from sklearn_mrmp._voters.choice import NETWORK
@@ -73,6 +74,12 @@ class NetworkVoter:
     def most_probable_sets(self, rows):
         """Most probable label sets where they are found, bool (n_samples, n_labels)."""
         return self.nets[0].most_probable_sets(rows.tokens)
+
+    def attributor(self):
+        """Return what attributes logits to tokens; None if these networks have no gradients."""
+        if not all(can_attribute(net.module_) for net in self.nets):
+            return None
+        return NetworkAttributor(self.nets)
 
 
 @dataclass(frozen=True, eq=False)

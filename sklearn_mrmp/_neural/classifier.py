@@ -30,6 +30,7 @@ from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.distributed.group import world_of_fit
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.explaining import ExplainMixin
 from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import Lesson
@@ -46,7 +47,11 @@ from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
 class BaseNeuralClassifier(
-    OutOfFoldMixin, ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier
+    ExplainMixin,
+    OutOfFoldMixin,
+    ToldLabelsMixin,
+    TunedDecisionsMixin,
+    BaseMultilabelClassifier,
 ):
     """A network, and whoever votes beside it, as a multi-label classifier.
 

@@ -28,6 +28,7 @@ from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._reports.label_report import LabelReport
 from sklearn_mrmp._splits.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
@@ -52,6 +53,7 @@ __all__ = [
     "LabelCuts",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MLRNNClassifier",

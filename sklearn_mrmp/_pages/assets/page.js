@@ -86,7 +86,7 @@ mrmp.fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) 
         row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
       }
     });
-    table.before(input);
+    (table.closest(".scroll") ?? table).before(input); // outside of what scrolls
   };
 
   document.querySelectorAll("table.sortable").forEach(mrmp.makeSortable);

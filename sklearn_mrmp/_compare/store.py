@@ -155,7 +155,8 @@ def _parse(line):
     except ValueError:
         return None
     expected = set(ComparisonRun.__dataclass_fields__)
-    if not isinstance(record, dict) or set(record) != expected:
+    # Details are for pages; a line without them has all the numbers of the tables.
+    if not isinstance(record, dict) or {*record, "details"} != expected:
         return None
     numbers = ("fit_time", "predict_time", "peak_memory")
     return record | {name: np.nan for name in numbers if record[name] is None}

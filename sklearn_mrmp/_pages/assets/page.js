@@ -75,17 +75,20 @@ mrmp.fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) 
     });
   };
 
-  /* A search box above a table: rows whose first cell does not hold the text are hidden. */
+  /* Hide the rows whose first cell does not hold the text. */
+  mrmp.filterRows = function (table, text) {
+    const wanted = text.trim().toLowerCase();
+    for (const row of table.tBodies[0].rows) {
+      row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+    }
+  };
+
+  /* A search box above a table. */
   mrmp.makeFilter = function (table) {
     const input = mrmp.element("input", {
       type: "search", placeholder: "Filter labels", "aria-label": "Filter labels",
     });
-    input.addEventListener("input", () => {
-      const wanted = input.value.trim().toLowerCase();
-      for (const row of table.tBodies[0].rows) {
-        row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
-      }
-    });
+    input.addEventListener("input", () => mrmp.filterRows(table, input.value));
     (table.closest(".scroll") ?? table).before(input); // outside of what scrolls
   };
 

@@ -52,11 +52,11 @@ class Scale:
         if self.is_log:
             powers = np.arange(np.ceil(np.log10(self.low)), np.floor(np.log10(self.high)) + 1)
             return 10.0**powers
-        width = (self.high - self.low) / 5
+        width = (self.high - self.low) / 5.5
         unit = 10.0 ** np.floor(np.log10(width))
         step = unit * next(factor for factor in (1, 2, 5, 10) if factor * unit >= width * 0.99)
         first = np.ceil(self.low / step - 1e-9)
-        return step * np.arange(first, np.floor(self.high / step + 1e-9) + 1)
+        return step * np.arange(first, np.floor(self.high / step + 1e-9) + 1) + 0.0  # no -0
 
 
 def limits(values, *, margin=0.08, within=(-np.inf, np.inf)):

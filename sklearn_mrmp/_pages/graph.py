@@ -16,6 +16,7 @@ from sklearn_mrmp._pages.template import Section, packed
 # More labels in one picture cannot be told apart; the others are found by their names.
 MOST_DRAWN = 1500
 SCRIPTS = ("cytoscape.min.js", "graph_data.js", "graph_names.js", "graph_panel.js", "graph.js")
+_LINKS = ("source", "target", "relation", "strength", "out", "back", "together", "log10_p")
 # Of each label, the strongest links that shape the picture.
 _SHAPING_LINKS = 5
 
@@ -91,13 +92,10 @@ def graph_section(data, title="Label graph"):
         "positions": packed(_positions(data, drawn).ravel()),
         "strengthMeaning": data.strength_meaning,
         "isWeighted": _is_weighted(data),
-        "source": packed(data.source.astype(np.uint32)),
-        "target": packed(data.target.astype(np.uint32)),
-        "relation": packed(data.relation.astype(np.uint8)),
     }
-    for name in ("strength", "out", "back", "together", "log10_p", "counts"):
+    for name in (*_LINKS, "counts"):
         values = getattr(data, name)
-        content[name] = None if values is None else packed(values.astype(np.float32))
+        content[name] = None if values is None else packed(values)
     html = f"{_note(data, drawn)}<div class='label-graph'>{json_block(content, 'graph-data')}</div>"
     return Section(title, html, SCRIPTS)
 

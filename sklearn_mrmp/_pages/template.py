@@ -100,8 +100,8 @@ def packed(values):
 
     Parameters
     ----------
-    values : ndarray of uint8, uint16, uint32 or float32
-        The array.
+    values : ndarray of numbers
+        The array. Whole numbers take as few bytes as they need; others are rounded to float32.
 
     Returns
     -------
@@ -111,12 +111,19 @@ def packed(values):
     --------
     >>> import numpy as np
     >>> from sklearn_mrmp._pages.template import packed
-    >>> packed(np.array([1, 2], dtype="uint8"))
+    >>> packed(np.array([1.0, 2.0]))
     {'type': 'Uint8Array', 'bytes': 'AQI='}
     """
-    values = np.ascontiguousarray(values)
-    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    return {"type": _ARRAYS[values.dtype.name], "bytes": b64encode(little).decode()}
+    values = np.asarray(values)
+    kind = next((kind for kind in ("uint8", "uint16", "uint32") if _fits(values, kind)), "float32")
+    little = np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<"))
+    return {"type": _ARRAYS[kind], "bytes": b64encode(little).decode()}
+
+
+def _fits(values, kind):
+    """Whether all values are whole numbers that a type holds; NaN is none."""
+    most = np.iinfo(kind).max
+    return bool(((values >= 0) & (values <= most) & (values == np.floor(values))).all())
 
 
 def _section_html(section, alone):

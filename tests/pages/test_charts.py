@@ -47,8 +47,14 @@ def test_what_is_unknown_is_not_drawn():
 
 def test_ticks_are_round_and_inside():
     assert Scale(0, 1, 0, 100).ticks() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
-    assert Scale(0.31, 0.42, 0, 100).ticks() == pytest.approx([0.35, 0.4])
+    assert Scale(0.31, 0.42, 0, 100).ticks() == pytest.approx([0.32, 0.34, 0.36, 0.38, 0.4, 0.42])
     assert Scale(0.5, 2000, 0, 100, is_log=True).ticks() == pytest.approx([1, 10, 100, 1000])
+
+
+def test_no_tick_is_minus_zero():
+    assert ">-0<" not in point_chart("t", ["a"], np.array([0.5]), np.array([0.5]), **AXES)
+    ticks = Scale(-0.03, 1.03, 0, 100).ticks()
+    assert not np.signbit(ticks[0])
 
 
 def test_an_axis_of_equal_values_has_a_width():

@@ -35,11 +35,16 @@ def test_a_script_that_two_sections_need_is_there_once():
     assert len(scripts(html)) == 1 + len(SCRIPTS)
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "float32"])
-def test_packed_arrays_come_out_as_they_were(dtype):
-    values = np.array([0, 1, 200], dtype=dtype)
-    html = json_block({"values": packed(values)}, "data")
-    np.testing.assert_array_equal(block(html, "data")["values"], values)
+@pytest.mark.parametrize(
+    ("values", "n_bytes"),
+    [([0, 255], 1), ([0, 256.0], 2), ([70_000], 4), ([0.5, 1], 4), ([-1, 2], 4), ([np.nan], 4)],
+)
+def test_packed_arrays_come_out_as_they_were_in_as_few_bytes_as_they_need(values, n_bytes):
+    html = json_block({"values": packed(np.array(values)), "none": packed(np.array([]))}, "data")
+    found = block(html, "data")
+    np.testing.assert_array_equal(found["values"], values)
+    assert found["values"].itemsize == n_bytes
+    assert len(found["none"]) == 0
 
 
 def test_nan_is_refused_in_a_block_since_browsers_cannot_read_it():

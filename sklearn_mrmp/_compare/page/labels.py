@@ -41,10 +41,10 @@ def label_results_section(result, label_names):
         "decisions": list(result.decisions),
         "metrics": list(result.metrics),
         "measures": list(_MEASURES),
-        "support": packed(support.astype(np.float32)),
+        "support": packed(support),
         # by decision, metric, classifier, measure and label, one after the other
-        "counted": packed(np.ravel(counted).astype(np.float32)),
-        "ranked": packed(np.ravel(ranked).astype(np.float32)),
+        "counted": packed(np.ravel(counted)),
+        "ranked": packed(np.ravel(ranked)),
     }
     html = f"<div class='label-results'>{json_block(content, 'results-data')}</div>"
     return [Section("Labels", html, ("label_results.js",))]

@@ -17,7 +17,9 @@ mrmp.element = function (tag, properties, ...children) {
 /* Arrays as `packed` of template.py writes them. */
 mrmp.unpack = function (packed) {
   if (packed === null) return null;
-  const bytes = Uint8Array.from(atob(packed.bytes), (char) => char.charCodeAt(0));
+  const text = atob(packed.bytes);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const type = { Uint8Array, Uint16Array, Uint32Array, Float32Array }[packed.type];
   return new type(bytes.buffer);
 };

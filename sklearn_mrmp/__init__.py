@@ -32,6 +32,7 @@ from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._reports.label_report import LabelReport
 from sklearn_mrmp._splits.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
@@ -65,6 +66,7 @@ __all__ = [
     "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MLRNNClassifier",

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
-from sklearn_mrmp._sklearn_compat import _check_y
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, _check_y
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
 
@@ -51,7 +51,7 @@ def _forget(estimator):
             delattr(estimator, name)
 
 
-class BaseMultilabelClassifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
+class BaseMultilabelClassifier(ModelFileMixin, DocLinkMixin, ClassifierMixin, BaseEstimator):
     """Base of the multi-label classifiers: one target contract for all of them.
 
     After ``fit`` a subclass has ``classes_`` (a list of ``array([0, 1])`` for a label matrix, the

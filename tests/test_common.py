@@ -8,9 +8,12 @@ from sklearn.utils.estimator_checks import (
 )
 
 from sklearn_mrmp import (
+    LabelChainClassifier,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     SoftVotingMultilabelClassifier,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
 )
 from tests.tiny import tiny
@@ -30,6 +33,9 @@ ESTIMATORS = [
     make_mrmp(voters=("linear", "neighbors")),
     MLKNNClassifier(),
     MLARAMClassifier(),
+    TunedBinaryRelevanceClassifier((1.0,)),  # a tuned penalty depends on the rows held out
+    LabelPowersetClassifier(),
+    LabelChainClassifier(),
 ]
 
 

@@ -8,7 +8,10 @@ comparisons.
 
 from importlib import import_module
 
+from sklearn_mrmp._baselines.label_chain import LabelChainClassifier
+from sklearn_mrmp._baselines.label_powerset import LabelPowersetClassifier
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
 from sklearn_mrmp._calibrated import CalibratedMultilabelClassifier
 from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare.api import compare_classifiers
@@ -60,12 +63,14 @@ __all__ = [
     "Jaccard",
     "LaMPClassifier",
     "LabelCalibrator",
+    "LabelChainClassifier",
     "LabelConformal",
     "LabelCosts",
     "LabelCuts",
     "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelPowersetClassifier",
     "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
@@ -85,6 +90,7 @@ __all__ = [
     "TokenSequenceVectorizer",
     "TopK",
     "TrainingHistoryDisplay",
+    "TunedBinaryRelevanceClassifier",
     "TunedDecisionClassifier",
     "add_ancestors",
     "auc_gain_by_degree",

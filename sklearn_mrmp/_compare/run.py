@@ -19,7 +19,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import label_score
 from sklearn_mrmp._compare.details import counts_of, curves_of, ranking_of
 from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
@@ -31,6 +30,7 @@ from sklearn_mrmp._decisions.responses import (
 )
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._sklearn_compat import _safe_indexing
+from sklearn_mrmp._target_scores import label_score
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,8 @@ class BaseNeuralClassifier(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; see `input_type`.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes. NaN in a label matrix, or pandas' NA, is an
-            unknown entry, from which nothing is learned.
+            0/1 label matrix, a list of label names for each row, or a vector of classes. NaN in a
+            label matrix, or pandas' NA, is an unknown entry, from which nothing is learned.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, at least 0: a row of weight 2 counts like two equal rows.
         X_val, y_val : like `X` and `y`, default=None

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from _data import parts
 from _paired import report, run_missing
+from paper_protocol import score
 from sklearn.metrics import average_precision_score
 
 from sklearn_mrmp import LaMPClassifier, MrMPClassifier
-from sklearn_mrmp._base import label_score
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._numerics.sparse import as_csr
 
@@ -49,8 +49,8 @@ EQUAL = {
 DATASETS = {
     "medical": (None, {"max_epochs": 30, "lr": 4e-3}),
     "emotions": (None, {"max_epochs": 30, "lr": 3e-3}),
-    "bibtex": (1_500, {"max_epochs": 8, "lr": 4e-3}),
-    "reuters": (1_500, {"max_epochs": 8, "lr": 4e-3}),
+    "bibtex": (600, {"max_epochs": 12, "lr": 4e-3}),
+    "reuters": (1_000, {"max_epochs": 10, "lr": 4e-3}),
 }
 VARIANTS = {
     "MrMP": (MrMPClassifier, "chi2"),
@@ -96,7 +96,7 @@ def run(home, name, variant, seed):
     }
     for metric in METRICS:
         predicted = clf._labels_at(P, X_test, metric, "optimal")  # no second prediction
-        row[metric] = label_score(Y_test, predicted, metric)
+        row[metric] = score(metric, Y_test, predicted)
     numbers = {key: f"{value:.4f}" for key, value in row.items() if isinstance(value, float)}
     return row | numbers | {"seconds": f"{seconds:.1f}"}
 

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 from _data import parts
 from _paired import run_missing
+from paper_protocol import score
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 
 from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._base import label_score
 from sklearn_mrmp._network.mrmp import MrMPArchitecture
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
@@ -171,7 +171,7 @@ def run(args, data, name, variant, seed):
         "variant": variant,
         "seed": seed,
         "micro_ap": f"{average_precision_score(Y_new.ravel(), P.ravel()):.4f}",
-        "f1_samples": f"{label_score(Y_new, predicted.astype(int), 'f1_samples'):.4f}",
+        "f1_samples": f"{score('f1_samples', Y_new, predicted):.4f}",
         "valid_loss": f"{clf.history_[clf.best_epoch_ - 1]['valid_loss']:.4f}",
         "best_epoch": clf.best_epoch_,
         "epochs": clf.n_iter_,

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._base import label_score
+from sklearn_mrmp._compare.weights import n_weights
 from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
@@ -49,6 +50,8 @@ class ComparisonRun:
     peak_memory : float
         Largest resident memory of the process in MB, interpreter, libraries and data included;
         NaN when the run had no process of its own.
+    n_weights : float
+        Number of weights of networks and linear models; NaN for classifiers without such.
     error : str or None
         Type and message of the exception that ended the run.
     warnings : list of str
@@ -65,6 +68,7 @@ class ComparisonRun:
     fit_time: float = np.nan
     predict_time: float = np.nan
     peak_memory: float = np.nan
+    n_weights: float = np.nan
     error: str | None = None
     warnings: list = field(default_factory=list)
     key: str = ""
@@ -136,6 +140,7 @@ def _measure(protocol, estimator, seed):
         "fit_time": fit_time,
         "predict_time": predict_time,
         "peak_memory": peak,
+        "n_weights": n_weights(estimator),
     }
 
 

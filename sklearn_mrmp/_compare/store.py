@@ -155,5 +155,5 @@ def _parse(line):
     expected = set(ComparisonRun.__dataclass_fields__)
     if not isinstance(record, dict) or set(record) != expected:
         return None
-    numbers = ("fit_time", "predict_time", "peak_memory")
+    numbers = ("fit_time", "predict_time", "peak_memory", "n_weights")
     return record | {name: np.nan for name in numbers if record[name] is None}

@@ -127,7 +127,7 @@ None, default=None
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
-        literal = params.get("architecture") == "paper"
+        literal = params.get("architecture", "default") != "default"
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
         device = resolve_device(settings.training.device)  # refused here, not after minutes

@@ -10,6 +10,7 @@ import torch
 from torch.utils.data import Dataset
 
 from sklearn_mrmp._numerics.rows import row_blocks
+from sklearn_mrmp._numerics.told import random_telling
 
 # Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
 # mixes different rows.
@@ -47,10 +48,20 @@ class TokenBatches:
         pass.
     takes_labels : bool, default=False
         Whether the network wants to see the targets as well, as ``targets``.
+    known_rate : float, default=None
+        Mean share of the labels that are told to the network, as ``told``; drawn anew each time a
+        row is seen. None tells nothing.
     """
 
     def __init__(
-        self, dataset, batch_size, rng=None, feature_dropout=0.0, n_skip=0, takes_labels=False
+        self,
+        dataset,
+        batch_size,
+        rng=None,
+        feature_dropout=0.0,
+        n_skip=0,
+        takes_labels=False,
+        known_rate=None,
     ):
         self.dataset = dataset
         self.batch_size = batch_size
@@ -58,6 +69,7 @@ class TokenBatches:
         self.feature_dropout = feature_dropout
         self.n_skip = n_skip
         self.takes_labels = takes_labels
+        self.known_rate = known_rate
 
     def __len__(self):
         return -(-len(self.dataset) // self.batch_size)
@@ -72,6 +84,8 @@ class TokenBatches:
             if self.feature_dropout and self.rng is not None:
                 rows = rows.drop(self.feature_dropout, self.rng)
             labels, targets = self.dataset.targets(chosen, rng)
+            if self.known_rate is not None:
+                labels["told"] = self.dataset.telling(chosen, self.known_rate, rng)
             if i >= n_skip:  # skipped ones have drawn from `rng`, too
                 if self.takes_labels:
                     labels["targets"] = targets[0]
@@ -140,6 +154,16 @@ class TokenDataset(Dataset):
         )
         total = len(chosen) * self._mean_total
         return places, (torch.from_numpy(targets), torch.from_numpy(counts), total)
+
+    def telling(self, chosen, rate, rng):
+        """Tell random labels of the chosen rows: 1, -1 and 0, a float32 Tensor (B, L)."""
+        known = None if self.weights is None else self.weights.take(chosen).known
+        return told_tensor(random_telling(self.Y[chosen], rate, rng, known))
+
+
+def told_tensor(told):
+    """Turn what is told of rows, a csr_array of 1 and -1, into a float32 Tensor (B, L)."""
+    return torch.from_numpy(told.toarray().astype(np.float32, copy=False))
 
 
 def entries(Y, labels):

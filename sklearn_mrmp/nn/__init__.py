@@ -27,6 +27,7 @@ from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
+from sklearn_mrmp.nn.told import ToldMessages
 
 __all__ = [
     "CompGCNLayer",
@@ -52,6 +53,7 @@ __all__ = [
     "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
+    "ToldMessages",
     "make_embedding",
     "sinusoidal_positions",
 ]

@@ -131,7 +131,7 @@ class LabelRelationModule(nn.Module):
         self.operators = nn.ModuleList()
         self.relation_of = []  # index of the relation each operator belongs to
         for index, adjacency in enumerate(relations.values()):
-            for operator in _neighbourhoods(adjacency, aggregation):
+            for operator in neighbourhoods(adjacency, aggregation):
                 self.operators.append(operator)
                 self.relation_of.append(index)
         degrees = [operator.mean_total for operator in self.operators]
@@ -245,18 +245,36 @@ def edges(adjacency):
     return rows[present], columns[present], sparse.values()[present]
 
 
-def _neighbourhoods(adjacency, aggregation):
-    """Operators of one relation: a single one when it is symmetric, else original and inverse."""
+def neighbourhoods(adjacency, aggregation, with_itself=True):
+    """Operators of one relation: a single one when it is symmetric, else original and inverse.
+
+    Parameters
+    ----------
+    adjacency : Tensor of shape (L, L)
+        Dense or sparse; entry [i, j] is the weight of the edge from label i to label j.
+    aggregation : {"sum", "mean"}
+        How a label's messages are put together.
+    with_itself : bool, default=True
+        Whether a label is a neighbour of itself, over the original edges.
+
+    Yields
+    ------
+    RelationOperator
+    """
     size = adjacency.shape[0]
     sources, targets, weights = edges(adjacency)
-    itself = torch.arange(size, device=sources.device)
-    ones = torch.ones(size, dtype=weights.dtype, device=weights.device)
     off_diagonal = sources != targets
     sources, targets, weights = (part[off_diagonal] for part in (sources, targets, weights))
+    is_symmetric = _is_symmetric(sources, targets, weights, size)
     # Messages flow along edges: row = receiving label, column = sending label.
-    original = (torch.cat([targets, itself]), torch.cat([sources, itself]))
-    yield _aggregator(*original, torch.cat([weights, ones]), size, aggregation)
-    if not _is_symmetric(sources, targets, weights, size):
+    original = targets, sources, weights
+    if with_itself:
+        itself = torch.arange(size, device=sources.device)
+        ones = torch.ones(size, dtype=weights.dtype, device=weights.device)
+        pairs = zip(original, (itself, itself, ones), strict=True)
+        original = tuple(torch.cat(pair) for pair in pairs)
+    yield _aggregator(*original, size, aggregation)
+    if not is_symmetric:
         yield _aggregator(sources, targets, weights, size, aggregation)
 
 

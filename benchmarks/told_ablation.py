@@ -1,8 +1,8 @@
 """What each part of the label graph is worth when labels of a row are told: the paper's ablation.
 
-Each seed leaves out a fifth of a random part of the training rows (``--max-rows``), tells each label
-that a row left out has with a probability of 0, 1/4, 1/2 and 3/4, and takes average precision over
-the entries that were not told. The linear and the neighbour voter are fitted once for each seed,
+Each seed leaves out a fifth of a random part of the training rows (``--max-rows``), tells each
+label that a row left out has with a probability of 0, 1/4, 1/2 and 3/4, and takes average precision
+over the entries that were not told. The linear and the neighbour voter are fitted once for each seed,
 without ``known_rate``; what the graph says of told labels is then learned and weighed anew for each
 arm, with the package's own functions. ``--network`` fits the network alone for each arm instead,
 with ``known_rate=0.5``, so that it learns to read told labels along the edges of that arm.
@@ -26,7 +26,7 @@ from scipy.stats import ttest_rel
 from sklearn.metrics import average_precision_score
 
 from sklearn_mrmp import LabelGraph, MrMPClassifier, label_graph
-from sklearn_mrmp._ensemble import fitting
+from sklearn_mrmp._ensemble import fitting, folds
 from sklearn_mrmp._ensemble.told_tuning import told_evidence, tuned
 from sklearn_mrmp._graph.lifts import label_lifts, linked
 
@@ -68,8 +68,14 @@ def precision(Y, P, untold, groups):
     for label in np.flatnonzero((Y * untold).any(axis=0)):
         of = untold[:, label]
         each[label] = average_precision_score(Y[of, label], P[of, label])
-    by_group = [np.nanmean(each[group]) if len(group) else np.nan for group in groups]
-    return [average_precision_score(Y[untold], P[untold]), np.nanmean(each), *by_group]
+    means = [_mean(each), *(_mean(each[group]) for group in groups)]
+    return [average_precision_score(Y[untold], P[untold]), *means]
+
+
+def _mean(values):
+    """Mean of what is known, NaN where nothing is: a group of rare labels may not occur."""
+    known = values[~np.isnan(values)]
+    return known.mean() if len(known) else np.nan
 
 
 class Voters:
@@ -91,10 +97,8 @@ class Voters:
             seen["tuned"] = ensemble, votes
             return tuned(vote, ensemble, votes, evidence)
 
-        with (
-            patch.object(fitting, "told_evidence", evidence),
-            patch.object(fitting, "tuned", weigh),
-        ):
+        seeing = patch.object(folds, "told_evidence", evidence)
+        with seeing, patch.object(fitting, "tuned", weigh):
             self.classifier.fit(X, Y)
         self.seen = seen
 

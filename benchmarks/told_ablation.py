@@ -2,10 +2,10 @@
 
 Each seed leaves out a fifth of a random part of the training rows (``--max-rows``), tells each
 label that a row left out has with a probability of 0, 1/4, 1/2 and 3/4, and takes average precision
-over the entries that were not told. The linear and the neighbour voter are fitted once for each seed,
-without ``known_rate``; what the graph says of told labels is then learned and weighed anew for each
-arm, with the package's own functions. ``--network`` fits the network alone for each arm instead,
-with ``known_rate=0.5``, so that it learns to read told labels along the edges of that arm.
+over the entries that were not told. The linear and the neighbour voter are fitted once for each
+seed, without ``known_rate``; what the graph says of told labels is then learned and weighed anew
+for each arm, with the package's own functions. ``--network`` fits the network alone for each arm
+instead, with ``known_rate=0.5``, so that it learns to read told labels along the edges of that arm.
 
     python benchmarks/told_ablation.py --data-home DIR --out docs/results/told_ablation.csv
     python benchmarks/told_ablation.py --data-home DIR --network --max-rows 1500 --seeds 3 --out ...

@@ -16,7 +16,7 @@ H      attention heads
 """
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
-from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
+from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule, ToldMessages
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
@@ -27,7 +27,6 @@ from sklearn_mrmp.nn.model import MrMPModule
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput
 from sklearn_mrmp.nn.mpvae import MPVAELoss, MPVAEModule
 from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
-from sklearn_mrmp.nn.told import ToldMessages
 
 __all__ = [
     "CompGCNLayer",

@@ -9,12 +9,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule
+from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule, ToldMessages
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import make_embedding
 from sklearn_mrmp.nn.encoder import Encoder
 from sklearn_mrmp.nn.module import LabelModule, NetworkOutput, log_odds
-from sklearn_mrmp.nn.told import ToldMessages
 
 # From this many labels on, a batch that decodes some of them computes no other label embeddings.
 _PARTS_FROM = 4_096

@@ -21,6 +21,7 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
+from sklearn_mrmp._ensemble.told import reading_network
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
@@ -100,9 +101,9 @@ None, default=None
             frequency, with a mean of 1 over the true entries.
         known_rate : float, default=None
             Mean share of a row's labels that will be told in ``predict_proba(X, known=...)``,
-            above 0 and below 1: the linear voter is then trained to read told labels, too. With
-            None told labels are used by what needs no such training. Nothing changes for rows of
-            which nothing is told.
+            above 0 and below 1: the linear voter, and the network along the label graph, are then
+            trained to read told labels, too. With None told labels are used by what needs no such
+            training. Nothing changes for rows of which nothing is told.
 
         Returns
         -------
@@ -142,7 +143,8 @@ None, default=None
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
-            known_rate = entries.check_known_rate(self._target_encoding, voters)
+            reads = architecture.module.can_read_told and settings.graph.relations is not None
+            known_rate = entries.check_known_rate(self._target_encoding, voters, reads)
             n_samples = Y.shape[0]
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
@@ -432,3 +434,5 @@ def _check_told(told, ensemble, n_labels):
     if told.linear is not None:
         shape = (ensemble.encoder.n_tokens_, n_labels)
         require(told.linear.shape == shape, "told labels, features and labels")
+    reads = reading_network(ensemble) is not None
+    require((NETWORK in told.weights) == reads, "told labels and the network")

@@ -304,4 +304,7 @@ class Lesson:
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:
             return self._with_all_rows(fitted, self._rows), True
+        if fitted.voters[NETWORK].reads_told:
+            trainer = trainer.for_split(0, 1, ensemble)
+            trainer.learn_told(network, self.known_rate, rows, self.Y, self.weights)
         return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

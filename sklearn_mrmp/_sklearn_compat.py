@@ -17,7 +17,16 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:
+        """Stands where scikit-learn has no callbacks; there is no ``set_callbacks`` then."""
+
+
 __all__ = [
+    "CallbackSupportMixin",
     "HasMethods",
     "Interval",
     "RealNotInt",

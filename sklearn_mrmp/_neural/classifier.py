@@ -29,6 +29,7 @@ from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import FitSettings, Lesson
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
@@ -44,7 +45,7 @@ from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
 class BaseNeuralClassifier(
-    OutOfFoldMixin, ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier
+    FitTasksMixin, OutOfFoldMixin, ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier
 ):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
@@ -111,12 +112,13 @@ None, default=None
         """
         with fitted_or_not(self):
             entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
-            interrupted = self._fit(X, y, X_val, y_val, entries)
+            with self._root_task(X, y, sample_weight) as task:
+                interrupted = self._fit(X, y, X_val, y_val, entries, task)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
         return self
 
-    def _fit(self, X, y, X_val, y_val, entries):
+    def _fit(self, X, y, X_val, y_val, entries, task):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
@@ -126,8 +128,8 @@ None, default=None
         resolve_device(settings.training.device)  # refused here, not after minutes
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
-        report = Report(settings.run.verbose)
-        with report.stage("rows and labels: read"):
+        report = Report(settings.run.verbose, doing=task)
+        with report.task("read-rows"), report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
             known_rate = entries.check_known_rate(self._target_encoding, voters)

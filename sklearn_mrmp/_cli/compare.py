@@ -1,4 +1,4 @@
-"""The command line: ``python -m sklearn_mrmp compare``.
+"""``compare``: classifiers side by side on a data set.
 
 Reads arguments and data, calls `compare_classifiers`, writes tables and a picture.
 """
@@ -6,11 +6,12 @@ Reads arguments and data, calls `compare_classifiers`, writes tables and a pictu
 import argparse
 import csv
 import math
-import sys
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
+from sklearn_mrmp._cli.console import complain, say
+from sklearn_mrmp._cli.options import positive
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
@@ -25,47 +26,20 @@ _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
 _DEFAULT_TEXT_METHODS = "tuned-lr,pooled-lr,both-lr,mrmp-text-network,mrmp-text"
 
 
-def main(argv=None):
-    """Run the command line; return the exit status.
-
-    Parameters
-    ----------
-    argv : list of str, default=None
-        The arguments; those of the process when None.
-
-    Returns
-    -------
-    status : int
-        0; 1 when a classifier failed or the data could not be read; 130 when interrupted.
-    """
-    arguments = _parser().parse_args(argv)
-    try:
-        return arguments.run(arguments)
-    except (OSError, ValueError, ImportError) as error:
-        _complain(error)
-        return 1
-    except KeyboardInterrupt:
-        _complain("interrupted; the same command resumes")
-        return 130
-
-
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="python -m sklearn_mrmp",
-        description="Multi-label classification with learned label relations.",
-    )
-    commands = parser.add_subparsers(required=True, metavar="command")
+def add(commands):
+    """Describe the command and its arguments."""
     compare = commands.add_parser(
         "compare",
         help="compare classifiers on a data set",
         description="Fit classifiers on the training rows of a data set, tune the same decision "
         "rules on the same validation rows, score all test rows, and print and write the table.",
-        epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}",
+        epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}"
+        "\n\nexample:\n"
+        "  sklearn-mrmp compare --dataset bibtex --data-home DIR --methods mlknn,mrmp",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_compare, interrupted="interrupted; the same command resumes")
     _add_compare_arguments(compare)
-    return parser
 
 
 def _described(methods):
@@ -103,8 +77,8 @@ def _add_compare_arguments(parser):
         action="store_true",
         help="words of a text's first line are features once more, for all that reads tf-idf words",
     )
-    parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
-    parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
+    parser.add_argument("--seeds", type=positive, default=1, help="number of seeds (1)")
+    parser.add_argument("--n-jobs", type=positive, default=1, help="runs at the same time (1)")
     parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
     parser.add_argument("--fresh", action="store_true", help="forget the runs done before")
 
@@ -126,16 +100,6 @@ def _chosen(names, encoder):
     return list(dict.fromkeys(names))
 
 
-def _positive(text):
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
-
-
 def _compare(arguments):
     methods = _chosen(arguments.methods, arguments.encoder)
     _check_encoder(arguments, methods)
@@ -145,7 +109,7 @@ def _compare(arguments):
         if getattr(arguments, option) and not is_text:
             raise ValueError(f"--{option} is for texts, and the rows of {name} are features.")
     texts = {"text": is_text, "titles": arguments.titles, "encoder": arguments.encoder}
-    _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
+    say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
     can_draw = _can_draw()
     arguments.out.mkdir(parents=True, exist_ok=True)
     runs = arguments.out / f"{name}.jsonl"
@@ -163,7 +127,7 @@ def _compare(arguments):
             results_path=runs,
             verbose=1,
         )
-    _say("\n" + result.to_markdown())
+    say("\n" + result.to_markdown())
     _write(result, arguments.out, name, can_draw)
     return 1 if result.errors else 0
 
@@ -192,7 +156,7 @@ def _can_draw():
     try:
         import_optional("matplotlib.pyplot", "plot")
     except ImportError as error:
-        _complain(f"no picture will be written. {error}")
+        complain(f"no picture will be written. {error}")
         return False
     return True
 
@@ -244,7 +208,7 @@ def _write(result, out, name, can_draw):
         written.append(out / f"{name}.png")
         display = ComparisonDisplay.from_result(result, title=name)
         display.figure_.savefig(written[-1], dpi=120)
-    _say("wrote " + ", ".join(map(str, written)))
+    say("wrote " + ", ".join(map(str, written)))
 
 
 def _write_csv(rows, path):
@@ -258,12 +222,3 @@ def _write_csv(rows, path):
 
 def _is_nan(value):
     return isinstance(value, float) and math.isnan(value)
-
-
-def _say(text):
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def _complain(text):
-    sys.stderr.write(f"sklearn_mrmp: {text}\n")

@@ -40,7 +40,8 @@ def _explain(arguments):
     model = LoadedModel.of(arguments.model, arguments.text, arguments.features)
     if not hasattr(model.classifier, "explain"):
         raise UsageError(f"A {type(model.classifier).__name__} cannot explain its predictions.")
-    rows, texts = model.rows(_chosen(model.open_rows(arguments), arguments))
+    chunk = _chosen(model.open_rows(arguments), arguments)
+    rows, texts = model.rows(chunk)
     is_raw = texts is not None and model.steps is None  # the classifier reads texts itself
     explanation = model.classifier.explain(
         rows,
@@ -48,6 +49,8 @@ def _explain(arguments):
         feature_names=None if is_raw else model.feature_names(),
         texts=None if is_raw else texts,
     )
+    for number, place in enumerate(chunk.places):
+        note(f"row {number} is {place}")
     if arguments.html is None:
         say(explanation)
         return 0

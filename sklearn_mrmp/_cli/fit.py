@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 import sklearn_mrmp
 from sklearn_mrmp._cli.columns import ColumnReader, MatrixReader, shown_names
 from sklearn_mrmp._cli.console import UsageError, note
-from sklearn_mrmp._cli.formats.choice import open_rows
 from sklearn_mrmp._cli.formats.chunks import DataError, joined, shown_name
 from sklearn_mrmp._cli.labels import LabelReader, columns_of
 from sklearn_mrmp._cli.models import read_columns
@@ -24,6 +23,7 @@ from sklearn_mrmp._cli.options import (
     label_columns,
     names,
     new_file,
+    training_rows,
 )
 
 _CHUNK = 10_000
@@ -86,7 +86,7 @@ def _parameter(text):
 def _fit(arguments):
     _check(arguments)
     classifier = _classifier(arguments)
-    data = open_rows(arguments.data, arguments.format, zero_based=bool(arguments.zero_based))
+    data = training_rows(arguments)
     if data.is_matrix and (arguments.text or arguments.features or arguments.ignore):
         raise UsageError("--text, --features and --ignore are for tables, not for libsvm and ARFF.")
     labels = LabelReader(label_columns(arguments), data)

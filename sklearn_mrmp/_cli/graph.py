@@ -5,7 +5,6 @@ import csv
 import numpy as np
 
 from sklearn_mrmp._cli.console import note, say
-from sklearn_mrmp._cli.formats.choice import open_rows
 from sklearn_mrmp._cli.labels import LabelReader
 from sklearn_mrmp._cli.options import (
     add_data,
@@ -14,6 +13,7 @@ from sklearn_mrmp._cli.options import (
     label_columns,
     new_file,
     positive,
+    training_rows,
 )
 from sklearn_mrmp._graph.export import edge_columns
 from sklearn_mrmp._graph.learning import label_graph
@@ -53,7 +53,7 @@ def add(commands):
 
 
 def _graph(arguments):
-    data = open_rows(arguments.data, arguments.format, zero_based=bool(arguments.zero_based))
+    data = training_rows(arguments)
     labels = LabelReader(label_columns(arguments), data)
     for chunk in data.chunks(_CHUNK):
         labels.read(chunk)

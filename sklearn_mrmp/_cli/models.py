@@ -76,6 +76,7 @@ class LoadedModel:
             arguments.data,
             arguments.format,
             zero_based=zero_based,
+            quotes=arguments.quotes,
             n_features=getattr(self.classifier, "n_features_in_", None),
         )
         if rows.is_matrix == isinstance(self.reader, ColumnReader):

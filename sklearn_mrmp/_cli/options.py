@@ -8,7 +8,7 @@ import csv
 from dataclasses import dataclass
 
 from sklearn_mrmp._cli.console import UsageError
-from sklearn_mrmp._cli.formats.choice import FORMATS
+from sklearn_mrmp._cli.formats.choice import FORMATS, open_rows
 from sklearn_mrmp._host.files import user_path
 
 METRICS = ("accuracy", "f1_samples", "f1_micro", "f1_macro")
@@ -69,10 +69,26 @@ def add_data(parser, what):
         "--format", choices=FORMATS, help="format of the file (by the ending of its name)"
     )
     parser.add_argument(
+        "--no-quotes",
+        dest="quotes",
+        action="store_false",
+        help="CSV and TSV: double quotes are ordinary characters",
+    )
+    parser.add_argument(
         "--zero-based",
         action="store_true",
         default=None,
         help="libsvm: features are counted from 0 (from 1; a model remembers it)",
+    )
+
+
+def training_rows(arguments):
+    """Return the reader of a file that no model has told how to read."""
+    return open_rows(
+        arguments.data,
+        arguments.format,
+        zero_based=bool(arguments.zero_based),
+        quotes=arguments.quotes,
     )
 
 

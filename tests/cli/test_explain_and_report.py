@@ -20,6 +20,8 @@ def test_words_are_behind_a_label(model, tmp_path, run):
     status, printed = run(*arguments)
     assert status == 0
     assert "salt" in printed.out
+    assert "row 0 is" in printed.err
+    assert "new.jsonl, line 2" in printed.err
     page = tmp_path / "why.html"
     status, printed = run(*arguments, "--html", page)
     assert status == 0

@@ -68,6 +68,16 @@ def test_tables_go_in_and_out(tmp_path, run, ending, delimiter):
     np.testing.assert_allclose(found, P, atol=1e-5)
 
 
+def test_double_quotes_can_be_ordinary_characters(tmp_path, run):
+    data, model = tmp_path / "posts.tsv", tmp_path / "m.mrmp"
+    data.write_text("body\ttags\n" + '"salt" he said\tsea\nsand "\tdesert\n' * 20)
+    options = ("--text", "body", "--label-column", "tags", "--no-quotes", "--model", model)
+    assert "40 rows, 2 labels" in run("fit", data, *options, *QUICK)[1].err
+    status, printed = run("predict", model, data, "--no-quotes", "--keep", "body")
+    assert status == 0
+    assert printed.out.splitlines()[1].startswith('"""salt"" he said",sea,')
+
+
 def test_wide_json_has_the_probability_of_each_label(model, tmp_path, run):
     data = tmp_path / "posts.jsonl"
     status, printed = run("predict", model, data, "--wide", "--out-format", "jsonl")

@@ -51,7 +51,7 @@ def format_of(path, given=None):
     return _ENDINGS[ending]
 
 
-def open_rows(path, given=None, *, zero_based=False, n_features=None):
+def open_rows(path, given=None, *, zero_based=False, quotes=True, n_features=None):
     """Return the reader of a file.
 
     Parameters
@@ -62,6 +62,8 @@ def open_rows(path, given=None, *, zero_based=False, n_features=None):
         Its format; None is by the ending of its name.
     zero_based : bool, default=False
         Whether libsvm counts features from 0.
+    quotes : bool, default=True
+        Whether cells of CSV and TSV may stand in double quotes.
     n_features : int, default=None
         How many features libsvm has; None reads the whole file to find out.
 
@@ -74,5 +76,5 @@ def open_rows(path, given=None, *, zero_based=False, n_features=None):
     if name == "libsvm":
         return LibsvmFile(path, zero_based, n_features)
     if name in ("csv", "tsv"):
-        return DelimitedFile(path, "," if name == "csv" else "\t")
+        return DelimitedFile(path, "," if name == "csv" else "\t", quotes)
     return {"jsonl": JsonLinesFile, "parquet": ParquetFile, "arff": ArffFile}[name](path)

@@ -18,13 +18,16 @@ class DelimitedFile:
         The file, or ``-``.
     delimiter : str, default=","
         What stands between cells.
+    quotes : bool, default=True
+        Whether cells may stand in double quotes; if not, these are ordinary characters.
     """
 
     is_matrix = False
 
-    def __init__(self, path, delimiter=","):
+    def __init__(self, path, delimiter=",", quotes=True):
         self.path = path
         self.delimiter = delimiter
+        self.quotes = quotes
         self.columns = None  # known once the first line is read
 
     def chunks(self, n_rows):
@@ -41,15 +44,15 @@ class DelimitedFile:
                     continue  # an empty line
                 if len(cells) != len(header):
                     raise DataError(
-                        place,
-                        f"has {len(cells)} cells, but there are {len(header)} columns. A cell with "
-                        f"{self.delimiter!r} in it has to stand in double quotes.",
+                        place, f"has {len(cells)} cells, but there are {len(header)} columns."
                     )
                 yield place, dict(zip(header, cells, strict=True))
 
     def _rows(self, file):
         """Give the cells of each row with its place, which is the line that it begins on."""
-        reader, line = csv.reader(file, delimiter=self.delimiter, strict=True), 1
+        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        reader = csv.reader(file, delimiter=self.delimiter, quoting=quoting, strict=True)
+        line = 1
         while True:
             place = f"{shown_name(self.path)}, line {line}"
             try:
@@ -57,7 +60,9 @@ class DelimitedFile:
             except StopIteration:
                 return
             except csv.Error as error:
-                raise DataError(place, f"not readable as CSV: {error}.") from error
+                hint = " Give --no-quotes if double quotes are ordinary characters."
+                problem = f"not readable: {error}.{hint if self.quotes else ''}"
+                raise DataError(place, problem) from error
             except UnicodeDecodeError as error:
                 raise DataError(
                     place, f"this line or one soon after is not UTF-8: {error}."

@@ -226,6 +226,8 @@ def _number(value, number, column):
     if value is None or (isinstance(value, str) and value.strip() in _MISSING):
         return np.nan
     try:
+        if isinstance(value, str) and "_" in value:  # Python's own way to write numbers
+            raise ValueError
         read = float(value)
     except (TypeError, ValueError):
         raise ColumnError(number, column, f"{_shown(value)} is no number.") from None

@@ -5,7 +5,7 @@ from itertools import islice
 from sklearn_mrmp._cli.console import UsageError, note, say
 from sklearn_mrmp._cli.formats.chunks import DataError, joined, shown_name
 from sklearn_mrmp._cli.models import LoadedModel
-from sklearn_mrmp._cli.options import add_columns, add_data, described, names, new_file, positive
+from sklearn_mrmp._cli.options import add_model, described, names, new_file, positive
 
 _EXAMPLES = """\
 examples:
@@ -24,15 +24,13 @@ def add(commands):
         "which words, features, similar rows and other labels are behind it.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("model", help="the model file, of fit or of sklearn_mrmp.save")
-    add_data(parser, "rows: a file of the kind that the model was fitted on")
+    add_model(parser)
     parser.add_argument("--first", type=positive, default=1, help="the first row to explain (1)")
     parser.add_argument("--rows", type=positive, default=5, help="how many rows to explain (5)")
     parser.add_argument(
         "--labels", type=names, metavar="A,B", help="labels to explain (those predicted)"
     )
     parser.add_argument("--html", type=new_file, help="write a page instead of printing")
-    add_columns(parser, note=", for models that were not written by fit")
     parser.set_defaults(run=_explain)
 
 

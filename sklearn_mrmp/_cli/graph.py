@@ -91,7 +91,7 @@ def _sentence(edge):
     if edge["lift"] == "":
         return text
     together = f"together in {edge['co_occurrence']:g} rows"
-    return f"{text}, {together}, {edge['lift']:.2g} times as often as expected"
+    return f"{text}, {together}, {edge['lift']:.1f} times as often as expected"
 
 
 def _write(graph, edges, arguments):

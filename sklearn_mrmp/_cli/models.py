@@ -52,6 +52,8 @@ class LoadedModel:
             raise ValueError(f"{path} holds a {type(classifier).__name__}, which names no labels.")
         if not classifier._target_encoding.is_matrix:
             raise ValueError(f"{path} predicts classes that exclude each other, and not labels.")
+        if not hasattr(classifier, "predict_proba"):
+            raise ValueError(f"{path} holds a {type(classifier).__name__} without probabilities.")
         return cls(reader, _chained(steps), classifier)
 
     @property
@@ -77,7 +79,7 @@ class LoadedModel:
             arguments.format,
             zero_based=zero_based,
             quotes=arguments.quotes,
-            n_features=getattr(self.classifier, "n_features_in_", None),
+            n_features=self._n_features,
         )
         if rows.is_matrix == isinstance(self.reader, ColumnReader):
             kinds = ("a table (CSV, TSV, JSON lines, parquet)", "a matrix (libsvm, ARFF)")
@@ -89,6 +91,12 @@ class LoadedModel:
             )
             raise UsageError(f"The model reads {wanted}, but {arguments.data} is {found}.{hint}")
         return rows
+
+    @property
+    def _n_features(self):
+        """How many features the first step after the reader expects, or None."""
+        first = self.classifier if self.steps is None else self.steps[0]
+        return getattr(first, "n_features_in_", None)
 
     def rows(self, chunk):
         """Return a chunk as the classifier takes it, and the texts that it was made of, or None."""

@@ -82,6 +82,13 @@ def add_data(parser, what):
     )
 
 
+def add_model(parser, what="rows"):
+    """Add the model and the file that it is asked about."""
+    parser.add_argument("model", help="the model file, of fit or of sklearn_mrmp.save")
+    add_data(parser, f"{what}: a file of the kind that the model was fitted on")
+    add_columns(parser, note=", for models that were not written by fit")
+
+
 def training_rows(arguments):
     """Return the reader of a file that no model has told how to read."""
     return open_rows(

@@ -14,8 +14,7 @@ from sklearn_mrmp._cli.formats.chunks import DataError
 from sklearn_mrmp._cli.models import LoadedModel, labels_and_probabilities
 from sklearn_mrmp._cli.options import (
     METRICS,
-    add_columns,
-    add_data,
+    add_model,
     described,
     names,
     new_file,
@@ -49,8 +48,7 @@ def add(commands):
         "is read as a whole).",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("model", help="the model file, of fit or of sklearn_mrmp.save")
-    add_data(parser, "rows: a file of the kind that the model was fitted on")
+    add_model(parser)
     parser.add_argument("--out", type=new_file, help="CSV, TSV or JSON lines (standard output)")
     parser.add_argument(
         "--out-format", choices=("csv", "tsv", "jsonl"), help="format (by the ending of --out; csv)"
@@ -64,7 +62,6 @@ def add(commands):
     parser.add_argument(
         "--chunk-rows", type=positive, default=1000, help="rows in memory at a time (1000)"
     )
-    add_columns(parser, note=", for models that were not written by fit")
     parser.set_defaults(run=_predict)
 
 

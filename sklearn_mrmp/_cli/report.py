@@ -5,9 +5,8 @@ from sklearn_mrmp._cli.formats.chunks import stacked
 from sklearn_mrmp._cli.labels import LabelReader
 from sklearn_mrmp._cli.models import LoadedModel
 from sklearn_mrmp._cli.options import (
-    add_columns,
-    add_data,
     add_labels,
+    add_model,
     described,
     label_columns,
     new_file,
@@ -31,11 +30,9 @@ def add(commands):
         "F1, average precision and calibration of each label. Use rows that fit has not seen.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("model", help="the model file, of fit or of sklearn_mrmp.save")
-    add_data(parser, "rows with labels: a file of the kind that the model was fitted on")
+    add_model(parser, "rows with labels")
     parser.add_argument("--html", type=new_file, help="write a page")
     parser.add_argument("--csv", type=new_file, help="write the table (needs pandas)")
-    add_columns(parser, note=", for models that were not written by fit")
     add_labels(parser, note=" (as in fit)")
     parser.set_defaults(run=_report)
 

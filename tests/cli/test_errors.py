@@ -37,6 +37,7 @@ FILES = {
         ("--labels", "y"),
         "a.csv, line 3, column 'x': 'red' is no number",
     ),
+    "underscore": ("a.csv", "x,y\n1_0,1\n", ("--labels", "y"), "'1_0' is no number"),
     "infinite": ("a.csv", "x,y\ninf,1\n", ("--labels", "y"), "'inf' is no finite number"),
     "0 or 1": (
         "a.csv",

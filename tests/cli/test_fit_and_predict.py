@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 import sklearn_mrmp
 from sklearn_mrmp import MLKNNClassifier, MrMPClassifier, TopK, TunedDecisionClassifier
@@ -204,6 +207,33 @@ def test_models_saved_in_python_are_told_which_column_to_read(tmp_path, run):
     status, printed = run("predict", tmp_path / "knn.mrmp", data)
     assert status == 2
     assert "Say which columns it reads" in printed.err
+
+
+def test_what_stands_before_a_classifier_says_how_many_features_a_row_has(tmp_path, run, related):
+    X, Y = related
+    model = make_pipeline(TruncatedSVD(3, random_state=0), MLKNNClassifier()).fit(X, Y)
+    sklearn_mrmp.save(model, tmp_path / "m.mrmp")
+    data = tmp_path / "rows.svm"
+    dump_svmlight_file(X[:9], Y[:9], str(data), multilabel=True, zero_based=False)
+    status, printed = run("predict", tmp_path / "m.mrmp", data, "--chunk-rows", 4)
+    assert status == 0
+    named = [",".join(names) for names in model[-1].predict_labels(model[:-1].transform(X[:9]))]
+    (tmp_path / "out.csv").write_text(printed.out)
+    assert [row["labels"] for row in read_table(tmp_path / "out.csv")] == named
+
+
+@pytest.mark.parametrize("kind", ["classes", "margins"])
+def test_models_that_say_nothing_of_labels_are_refused(tmp_path, run, related, kind):
+    X, Y = related
+    if kind == "classes":
+        model, message = MLKNNClassifier().fit(X, Y[:, 0]), "classes that exclude each other"
+    else:
+        model = TunedDecisionClassifier(OneVsRestClassifier(LinearSVC()), cv=2).fit(X, Y)
+        message = "without probabilities"
+    sklearn_mrmp.save(model, tmp_path / "m.mrmp")
+    status, printed = run("predict", tmp_path / "m.mrmp", tmp_path / "rows.svm")
+    assert status == 1
+    assert message in printed.err
 
 
 def test_other_metrics_decide_anew(model, tmp_path, run):

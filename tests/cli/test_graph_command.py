@@ -18,7 +18,9 @@ def test_edges_are_printed_and_written(tmp_path, run):
     graph = label_graph([row["tags"] for row in together()])
     lines = printed.out.splitlines()
     assert lines[0] == repr(graph)
-    assert lines[1] == "  sea and ship: pulling, together in 20 rows, 2 times as often as expected"
+    assert (
+        lines[1] == "  sea and ship: pulling, together in 20 rows, 2.0 times as often as expected"
+    )
     assert lines[2] == "  and 2 more"
     rows = read_table(edges)
     assert (rows[0]["source"], rows[0]["target"]) == ("sea", "ship")

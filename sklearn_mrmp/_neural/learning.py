@@ -17,7 +17,7 @@ from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
-from sklearn_mrmp._ensemble.splits import make_splits
+from sklearn_mrmp._ensemble.splits import is_share, make_splits
 from sklearn_mrmp._ensemble.told import ToldVote
 from sklearn_mrmp._ensemble.told_tuning import ToldPlan
 from sklearn_mrmp._graph.lifts import label_lifts, linked
@@ -32,6 +32,7 @@ from sklearn_mrmp._network.architecture import Architecture
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
 from sklearn_mrmp._neural.fit_settings import FitSettings
+from sklearn_mrmp._neural.out_of_fold import in_row_order
 from sklearn_mrmp._neural.tuning import tune_decisions
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._targets import TargetEncoding
@@ -61,6 +62,8 @@ class Learned:
         Whether the user stopped it after something had been learned.
     told : ToldVote or None
         What told labels say of the others; None for a vector of classes and for a single label.
+    oof : ndarray of shape (n_samples, n_labels), float32, or None
+        With folds, the probabilities of each row by voters that were not fitted on it.
     """
 
     ensemble: Ensemble
@@ -71,6 +74,7 @@ class Learned:
     gain: VoteGain | None
     interrupted: bool
     told: ToldVote | None = None
+    oof: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +144,7 @@ class Lesson:
             fitted = fit_ensemble(plan, splits)
             keep = plan.network is not None and not fitted.interrupted
             tuned, stopped = self._finished(partial(self._tune_decisions, fitted), keep)
+            *tuned, P_held_out = tuned
             ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
             if self.given is None:
                 ensemble, interrupted = self._use_all_rows(fitted, interrupted)
@@ -147,7 +152,9 @@ class Lesson:
             told, stopped = self._finished(partial(self._told, plan, fitted, ensemble), keep)
         network = fitted.ensemble.voters.get(NETWORK)
         first = None if network is None else network.members[0]
-        return Learned(ensemble, graph, *tuned, first, fitted.gain, interrupted or stopped, told)
+        oof = self._out_of_fold(fitted.numbers, P_held_out)
+        ended = interrupted or stopped
+        return Learned(ensemble, graph, *tuned, first, fitted.gain, ended, told, oof)
 
     def _finished(self, step, keep):
         """Run a step to its end; all processes have the first one's answer whether to stop."""
@@ -240,12 +247,20 @@ class Lesson:
         -------
         label_sets : LabelSetVote or None
         points : OperatingPoints or None
+        P : ndarray
+            Probabilities of the held-out rows.
         """
         if self.target.kind == "multiclass":
-            return None, None
+            return None, None, fitted.P
         wants_sets = self.settings.outcome.label_sets and self.Y.shape[1] > 1
         forget = self.given is not None
         return tune_decisions(fitted, self._others(fitted), wants_sets, forget, self.report)
+
+    def _out_of_fold(self, numbers, P):
+        """Probabilities of held-out rows in the order of all rows; None without folds."""
+        if self.given is not None or is_share(self.settings.ensemble.cv):
+            return None
+        return in_row_order(P, numbers, self.Y.shape[0])
 
     def _others(self, fitted):
         """Labels of training rows that no vote was kept for, and what these count; or None."""
@@ -289,4 +304,7 @@ class Lesson:
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:
             return self._with_all_rows(fitted, self._rows), True
+        if fitted.voters[NETWORK].reads_told:
+            trainer = trainer.for_split(0, 1, ensemble)
+            trainer.learn_told(network, self.known_rate, rows, self.Y, self.weights)
         return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

@@ -9,6 +9,7 @@ ORDER = (
     "label_graph",
     "decisions",
     "suggest_tags",
+    "why_these_tags",
     "demo",
     "grid_search",
     "hierarchy",

@@ -9,10 +9,10 @@ from numbers import Real
 
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import target_score
 from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.responses import choose_response_method, label_scores
 from sklearn_mrmp._reports.label_report import LabelReport
+from sklearn_mrmp._target_scores import target_score
 
 
 class TunedDecisionsMixin(ABC):
@@ -113,7 +113,7 @@ class TunedDecisionsMixin(ABC):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels; those of a data frame are matched by name.
+            True labels; those of a data frame, or of lists of names, are matched by name.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 

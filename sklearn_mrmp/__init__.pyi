@@ -97,6 +97,9 @@ from sklearn_mrmp._hints.results import (
     LabelGraphDisplay as LabelGraphDisplay,
 )
 from sklearn_mrmp._hints.results import (
+    LabelReport as LabelReport,
+)
+from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
 )
 from sklearn_mrmp._hints.results import (

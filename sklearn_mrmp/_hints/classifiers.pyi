@@ -22,6 +22,7 @@ from sklearn_mrmp._hints.aliases import (
     Rule,
     Splitter,
 )
+from sklearn_mrmp._hints.results import LabelReport
 
 class ModelFileMixin:
     def save(self, path: Path, *, encoder_weights: bool = False) -> None: ...
@@ -47,6 +48,7 @@ class DecidingMixin:
     def decision_rules_(self) -> dict[str, dict[str, Any]]: ...
     @property
     def decision_rule_(self) -> Rule: ...
+    def report(self, X: MatrixLike, y: MatrixLike) -> LabelReport: ...
 
 class MLKNNClassifier(Classifier):
     n_neighbors_: int

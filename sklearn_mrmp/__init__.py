@@ -8,7 +8,10 @@ comparisons.
 
 from importlib import import_module
 
+from sklearn_mrmp._baselines.label_chain import LabelChainClassifier
+from sklearn_mrmp._baselines.label_powerset import LabelPowersetClassifier
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
 from sklearn_mrmp._calibrated import CalibratedMultilabelClassifier
 from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare.api import compare_classifiers
@@ -19,6 +22,7 @@ from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFl
 from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
 from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
@@ -26,10 +30,12 @@ from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
+from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
 from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._reports.label_report import LabelReport
 from sklearn_mrmp._splits.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
@@ -50,17 +56,22 @@ __all__ = [
     "CalibratedMultilabelClassifier",
     "ComparisonDisplay",
     "ComparisonResult",
+    "Explanation",
+    "ExplanationDisplay",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",
     "LaMPClassifier",
     "LabelCalibrator",
+    "LabelChainClassifier",
     "LabelConformal",
     "LabelCosts",
     "LabelCuts",
     "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelPowersetClassifier",
+    "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MLRNNClassifier",
@@ -79,6 +90,7 @@ __all__ = [
     "TokenSequenceVectorizer",
     "TopK",
     "TrainingHistoryDisplay",
+    "TunedBinaryRelevanceClassifier",
     "TunedDecisionClassifier",
     "add_ancestors",
     "auc_gain_by_degree",

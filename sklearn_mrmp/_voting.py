@@ -150,8 +150,8 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows, in whatever form all classifiers take.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes. NaN is an unknown label, for classifiers that
-            take it.
+            0/1 label matrix, a list of label names for each row, or a vector of classes. NaN is an
+            unknown label, for classifiers that take it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, for classifiers that all take them.
 

@@ -28,18 +28,22 @@ ROOMS = {
     "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_host", "_model_files"},
-    "_graph": {"_numerics", "_host", "_model_files"},
+    "_pages": {"_numerics", "_host"},
+    "_graph": {"_pages", "_numerics", "_host", "_model_files"},
     "_decisions": {"_numerics", "_host", "_model_files"},
     "_voters": {"_input", "_decisions", "_numerics", "_host", "_model_files"},
     "_ensemble": {"_voters", "_input", "_decisions", "_numerics", "_host", "_model_files"},
+    "_explain": {"_ensemble", "_decisions", "_input", "_host"},
     "_checkpoints": {"_host", "_model_files"},
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
     "_trust": {"_decisions", "_graph", "_numerics", "_host", "_model_files"},
     "metrics": {"_targets", "_decisions", "_numerics"},
-    "_base": {"_targets", "_numerics", "_host", "_model_files"},
-    "_deciding": {"_base", "_decisions"},
+    "_reports": {"_pages", "_graph", "_decisions", "_numerics", "_host"},
+    "_target_scores": {"_numerics"},
+    "_base": {"_targets", "_target_scores", "_numerics", "_host", "_model_files"},
+    "_deciding": {"_target_scores", "_decisions", "_reports"},
     "_parameters": {"_decisions", "_graph", "_input"},
     "_text": {"_input", "_model_files"},
     "_text_encoder": {"_encoders", "_input", "_host", "_model_files"},
@@ -50,6 +54,7 @@ ROOMS = {
         "_deciding",
         "_targets",
         "_ensemble",
+        "_explain",
         "_voters",
         "_network",
         "_checkpoints",
@@ -77,7 +82,7 @@ ROOMS = {
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.
-TOP = ("_compare", "_plot", "__init__", "__main__")
+TOP = ("_cli", "_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
 TORCH = {

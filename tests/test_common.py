@@ -9,9 +9,12 @@ from sklearn.utils.estimator_checks import (
 
 from sklearn_mrmp import (
     CalibratedMultilabelClassifier,
+    LabelChainClassifier,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     SoftVotingMultilabelClassifier,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
 )
 from tests.tiny import tiny
@@ -31,6 +34,9 @@ ESTIMATORS = [
     make_mrmp(voters=("linear", "neighbors")),
     MLKNNClassifier(),
     MLARAMClassifier(),
+    TunedBinaryRelevanceClassifier((1.0,)),  # a tuned penalty depends on the rows held out
+    LabelPowersetClassifier(),
+    LabelChainClassifier(),
 ]
 
 

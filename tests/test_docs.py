@@ -49,6 +49,7 @@ PUBLIC = {
 @pytest.fixture(autouse=True)
 def no_windows(tmp_path, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")  # matplotlib 3.8 warns when a backend is changed under open figures
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)  # what a page writes is thrown away
     yield

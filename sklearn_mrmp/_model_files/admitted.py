@@ -15,12 +15,15 @@ _text:TokenSequenceVectorizer
 _text_encoder:TextEncoder
 _tuned_decision.classifier:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
+_cli.columns:ColumnReader
+_cli.columns:MatrixReader
 _baselines.hyperboxes:Hyperboxes
 _baselines.mlaram:MLARAMClassifier
 _baselines.mlknn:MLKNNClassifier
-_baselines.problem_transformation:ConstantTolerantLogisticRegression
-_baselines.problem_transformation:LabelPowersetClassifier
+_baselines.label_chain:LabelChainClassifier
+_baselines.label_powerset:LabelPowersetClassifier
 _baselines.sparse_neighbors:SparseNeighbors
+_baselines.tuned_relevance:TunedBinaryRelevanceClassifier
 _baselines.unit_range:UnitRange
 _calibrated:CalibratedMultilabelClassifier
 _decisions.calibration:Calibration

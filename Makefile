@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fuzz lint format docs bench clean
+.PHONY: demo test test-browser test-oldest test-newest fuzz lint format typecheck docs bench release-check clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -20,6 +20,22 @@ demo: $(VENV)/installed-all
 
 test: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# Pages in a headless Chromium, which has to be there (apt-get install chromium).
+test-browser: $(VENV)/installed-test-browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/browser $(ARGS)
+
+# The same tests with the oldest versions that pyproject.toml admits, and with the newest there are.
+# Each has an environment of its own; `make test-oldest ARGS=tests/graph` runs a part.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test]"
+	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+test-newest:
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade -e ".[test]"
+	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and
 # FUZZ_FILES=1000 are shorter.
@@ -38,11 +54,20 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The hints are consistent, and serve somebody who writes code with them. That they are those of
+# the code is for tests/hints/test_type_hints.py.
+typecheck: $(VENV)/installed-typecheck
+	$(BIN)/python -m mypy
+
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/installed-test
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
+# Builds what would be published, looks into it, and uses it in an empty environment.
+release-check: $(VENV)/installed-release
+	$(BIN)/python tools/release_check.py
+
 clean:
-	rm -rf $(VENV) build dist docs/_build demo_output .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .venv-oldest .venv-newest build dist docs/_build demo_output .pytest_cache .ruff_cache .hypothesis .coverage*

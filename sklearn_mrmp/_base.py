@@ -19,7 +19,7 @@ from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._numerics.label_frames import is_frame
 from sklearn_mrmp._numerics.label_lists import LabelTable, names_of_rows
 from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
-from sklearn_mrmp._sklearn_compat import _check_y
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, _check_y
 from sklearn_mrmp._target_scores import target_score
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
@@ -83,7 +83,9 @@ class PredictLabelsMixin:
         return names_of_rows(Y, self.label_names_)
 
 
-class BaseMultilabelClassifier(PredictLabelsMixin, ModelFileMixin, ClassifierMixin, BaseEstimator):
+class BaseMultilabelClassifier(
+    PredictLabelsMixin, ModelFileMixin, DocLinkMixin, ClassifierMixin, BaseEstimator
+):
     """Base of the multi-label classifiers: one target contract for all of them.
 
     After ``fit`` a subclass has ``classes_`` (a list of ``array([0, 1])`` for a label matrix, the

@@ -7,7 +7,6 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, validate_params
 from sklearn.utils._param_validation import StrOptions as _StrOptions
-from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import (
@@ -17,7 +16,13 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
+try:
+    from sklearn.utils._repr_html.estimator import _VisualBlock
+except ImportError:  # scikit-learn 1.6
+    from sklearn.utils._estimator_html_repr import _VisualBlock
+
 __all__ = [
+    "DocLinkMixin",
     "HasMethods",
     "Interval",
     "RealNotInt",
@@ -42,3 +47,16 @@ class StrOptions(_StrOptions):
 
     def __str__(self):
         return f"a str among {{{', '.join(map(repr, sorted(self.options)))}}}"
+
+
+class DocLinkMixin:
+    """Makes the HTML representation of an estimator link to its page of the documentation.
+
+    It comes before `BaseEstimator` among the bases of a class.
+    """
+
+    _doc_link_module = "sklearn_mrmp"
+    _doc_link_template = (
+        "https://sklearn-mrmp.github.io/sklearn-mrmp/stable/generated/"
+        "{estimator_module}.{estimator_name}.html"
+    )

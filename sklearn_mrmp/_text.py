@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._input.token_marks import TokenSequences
 from sklearn_mrmp._model_files.part import OUTPUT, Part, check_token_pattern, require
-from sklearn_mrmp._sklearn_compat import Interval, _fit_context
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, _fit_context
 
 
-class TokenSequenceVectorizer(TransformerMixin, BaseEstimator):
+class TokenSequenceVectorizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     r"""Turn texts into a matrix of token ids, padded with 0.
 
     Parameters

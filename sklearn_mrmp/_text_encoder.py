@@ -16,11 +16,11 @@ from sklearn_mrmp._host.report import Report
 from sklearn_mrmp._host.torch_state import resolve_device
 from sklearn_mrmp._input.text import Progress, as_texts
 from sklearn_mrmp._model_files.part import Part, nothing
-from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, StrOptions, _fit_context
 
 
 # Token states are no table: `set_output` has nothing to make of them.
-class TextEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TextEncoder(DocLinkMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn texts into token states, or into their mean, with a pretrained encoder.
 
     The encoder stays as it is; nothing is learned from texts. Token states are what

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from sklearn_mrmp import (
+    CalibratedMultilabelClassifier,
     LabelChainClassifier,
     LabelPowersetClassifier,
     MLARAMClassifier,
@@ -47,6 +48,7 @@ def test_scikit_learn_check(estimator, check):
 WRAPPERS = [  # their common checks are in files of their own
     TunedDecisionClassifier(MLKNNClassifier()),
     SoftVotingMultilabelClassifier([("knn", MLKNNClassifier())]),
+    CalibratedMultilabelClassifier(MLKNNClassifier()),
 ]
 
 

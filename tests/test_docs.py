@@ -14,6 +14,7 @@ import pytest
 
 import sklearn_mrmp
 import sklearn_mrmp.datasets
+import sklearn_mrmp.metrics
 import sklearn_mrmp.nn
 
 ROOT = Path(__file__).parents[1]
@@ -35,13 +36,20 @@ def blocks(page):
 TESTED = [page for page in PAGES if any(blocks(page))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.*"))
 PUBLIC = {
-    module.__name__: module for module in (sklearn_mrmp, sklearn_mrmp.datasets, sklearn_mrmp.nn)
+    module.__name__: module
+    for module in (
+        sklearn_mrmp,
+        sklearn_mrmp.datasets,
+        sklearn_mrmp.metrics,
+        sklearn_mrmp.nn,
+    )
 }
 
 
 @pytest.fixture(autouse=True)
 def no_windows(tmp_path, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")  # matplotlib 3.8 warns when a backend is changed under open figures
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)  # what a page writes is thrown away
     yield

@@ -19,6 +19,7 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
 
+from sklearn_mrmp._compare.page.setting import ComparisonSetting
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._compare.run import ComparisonRun, Protocol, run_one
 from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
@@ -26,7 +27,7 @@ from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
 from sklearn_mrmp._numerics.entry_weights import checked_weights
-from sklearn_mrmp._numerics.label_frames import in_order_of
+from sklearn_mrmp._numerics.label_frames import column_names, in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
 
 
@@ -40,6 +41,7 @@ from sklearn_mrmp._sklearn_compat import Interval, validate_params
         "n_jobs": [Integral, None],
         "results_path": [str, os.PathLike, None],
         "isolate": ["boolean"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
         "sample_weight_train": ["array-like", None],
         "sample_weight_test": ["array-like", None],
@@ -63,6 +65,7 @@ def compare_classifiers(
     verbose=0,
     sample_weight_train=None,
     sample_weight_test=None,
+    time_limit=None,
 ):
     """Fit, tune, time and score several multi-label classifiers on the same data.
 
@@ -118,11 +121,15 @@ def compare_classifiers(
     sample_weight_test : array-like of shape (n_test,), default=None
         Weights of the test rows in the metrics.
 
+    time_limit : float, default=None
+        Seconds after which a run is stopped; the classifier is then a row with that error. Runs
+        need a process of their own for it.
+
     Returns
     -------
     result : ComparisonResult
-        Means and deviations, as data frame, Markdown or LaTeX. A classifier that fails is a row
-        with its error.
+        Means and deviations, as data frame, Markdown, LaTeX or a page to explore. A classifier that
+        fails is a row with its error.
 
     Notes
     -----
@@ -150,6 +157,8 @@ def compare_classifiers(
     'logistic'
     """
     estimators = _check_estimators(estimators)
+    if time_limit is not None and not isolate:
+        raise ValueError("time_limit stops the process of a run, and isolate=False has none.")
     protocol = Protocol(
         *_check_data(X_train, Y_train, X_test, Y_test),
         metrics=check_metrics(metrics),
@@ -170,12 +179,16 @@ def compare_classifiers(
     runs = store.load(jobs)
     _report_resumed(runs, jobs, verbose)
     todo = {key: job for key, job in jobs.items() if key not in runs}
-    for run in _run_all(protocol, todo, n_jobs, isolate):
+    for run in _run_all(protocol, todo, n_jobs, isolate, time_limit):
         store.append(run)
         runs[run.key] = run
         _report_run(run, len(runs), len(jobs), verbose)
     return ComparisonResult(
-        [runs[key] for key in jobs], list(estimators), protocol.metrics, protocol.decisions
+        [runs[key] for key in jobs],
+        list(estimators),
+        protocol.metrics,
+        protocol.decisions,
+        ComparisonSetting.of(protocol, estimators, seeds, column_names(Y_train)),
     )
 
 
@@ -241,7 +254,7 @@ def _check_data(X_train, Y_train, X_test, Y_test):
     return X_train, Y_train, X_test, Y_test
 
 
-def _run_all(protocol, jobs, n_jobs, isolate):
+def _run_all(protocol, jobs, n_jobs, isolate, time_limit):
     """Yield the runs as they end."""
     if not isolate:
         yield from (run_one(protocol, *job, key) for key, job in jobs.items())
@@ -249,17 +262,21 @@ def _run_all(protocol, jobs, n_jobs, isolate):
     n_jobs = effective_n_jobs(n_jobs)
     # Threads only wait for the processes that do the work.
     yield from Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
-        delayed(_run_in_process)(protocol, *job, key, max(1, cpu_count() // n_jobs))
+        delayed(_run_in_process)(protocol, *job, key, max(1, cpu_count() // n_jobs), time_limit)
         for key, job in jobs.items()
     )
 
 
-def _run_in_process(protocol, method, estimator, seed, key, n_threads):
-    """Run in a fresh process; its sudden death is an error of the run."""
+def _run_in_process(protocol, method, estimator, seed, key, n_threads, time_limit=None):
+    """Run in a fresh process; its sudden death, or its end by the clock, is an error of the run."""
     threads = os.environ.get("OMP_NUM_THREADS", str(n_threads))
     executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": threads})
     try:
-        return executor.submit(run_one, protocol, method, estimator, seed, key).result()
+        future = executor.submit(run_one, protocol, method, estimator, seed, key)
+        return future.result(timeout=time_limit)
+    except TimeoutError:
+        stopped = f"TimeoutError: stopped after {time_limit:g} seconds (time_limit)"
+        return ComparisonRun(method=method, seed=seed, key=key, error=stopped)
     except Exception as error:  # the process was killed, or could not be given its work
         return ComparisonRun(
             method=method, seed=seed, key=key, error=f"{type(error).__name__}: {error}"

@@ -6,11 +6,17 @@ Markdown, LaTeX or HTML. Knows nothing of how the runs came about; pandas is imp
 
 import numpy as np
 
+from sklearn_mrmp._compare.page.whole import write_comparison_page
+from sklearn_mrmp._compare.statistics import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._host.html import Bold, html_table
 from sklearn_mrmp._host.optional import import_optional
 
-PAPER_NAMES = {"accuracy": "ACC", "f1_samples": "ebF1", "f1_micro": "miF1", "f1_macro": "maF1"}
-_COSTS = {"fit_time": "fit [s]", "predict_time": "predict [s]", "peak_memory": "memory [MB]"}
+_COSTS = {
+    "fit_time": "fit [s]",
+    "predict_time": "predict [s]",
+    "peak_memory": "memory [MB]",
+    "n_weights": "weights",
+}
 
 
 class ComparisonResult:
@@ -26,6 +32,8 @@ class ComparisonResult:
         Reported metrics.
     decisions : sequence of str
         Reported decision rules.
+    setting : ComparisonSetting, default=None
+        Data and classifiers, for the page; `compare_classifiers` provides it.
 
     Attributes
     ----------
@@ -36,11 +44,12 @@ class ComparisonResult:
         of several; classifiers that failed with some seed take no part.
     """
 
-    def __init__(self, runs, methods, metrics, decisions):
+    def __init__(self, runs, methods, metrics, decisions, setting=None):
         self.runs = list(runs)
         self.methods = list(methods)
         self.metrics = tuple(metrics)
         self.decisions = tuple(decisions)
+        self.setting = setting
 
     @property
     def errors(self):
@@ -64,7 +73,7 @@ class ComparisonResult:
         return np.array([run.scores[decision][metric] for run in runs], dtype=float)
 
     def cost(self, method, name):
-        """``fit_time``, ``predict_time`` or ``peak_memory`` of one classifier, one per seed."""
+        """``fit_time``, ``predict_time``, ``peak_memory`` or ``n_weights``, one per seed."""
         return np.array([getattr(run, name) for run in self._finished(method)], dtype=float)
 
     def _finished(self, method):
@@ -78,8 +87,8 @@ class ComparisonResult:
         frame : pandas.DataFrame
             Columns ``decision``, ``method``, then for each metric its mean, ``<metric>_std``
             (deviation over seeds; NaN for a single one) and ``<metric>_best`` (whether it is the
-            best of the decision), then means of ``fit_time`` and ``predict_time`` (seconds) and
-            ``peak_memory`` (MB), ``n_seeds`` and ``error``.
+            best of the decision), then means of ``fit_time`` and ``predict_time`` (seconds),
+            ``peak_memory`` (MB) and ``n_weights``, ``n_seeds`` and ``error``.
         """
         pd = import_optional("pandas", "data")
         return pd.DataFrame(table_rows(self))
@@ -102,7 +111,7 @@ class ComparisonResult:
         -------
         frame : pandas.DataFrame
             Columns ``method``, ``seed``, ``decision``, ``metric``, ``score``, ``fit_time``,
-            ``predict_time`` and ``peak_memory``; failed runs have no rows.
+            ``predict_time``, ``peak_memory`` and ``n_weights``; failed runs have no rows.
         """
         pd = import_optional("pandas", "data")
         costs = list(_COSTS)
@@ -155,6 +164,40 @@ class ComparisonResult:
             ]
         )
 
+    def to_html(self, path, *, title=None, label_names=None, graph=None):
+        """Write the comparison as a page: one file that works offline.
+
+        It has the table, charts of the scores and times, the metrics at every cut, the results of
+        each label to sort and filter, the label graph to explore, settings, seeds and versions.
+        Charts need no matplotlib.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which is replaced if it exists.
+        title : str, default=None
+            Title of the page; None is "Comparison of classifiers".
+        label_names : sequence of str, default=None
+            Names of the labels; columns of a data frame ``Y_train``, or numbers, when None.
+        graph : LabelGraph or False, default=None
+            The label graph to show: None learns it from the training labels, False shows none.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from sklearn_mrmp import compare_classifiers
+        >>> from sklearn_mrmp.datasets import make_related_labels
+        >>> X, Y, _ = make_related_labels(100, 4, random_state=0)
+        >>> result = compare_classifiers({"guess": DummyClassifier(strategy="prior")},
+        ...                              X[:80], Y[:80], X[80:], Y[80:], isolate=False)
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> result.to_html(path, label_names=["sea", "ship", "port", "desert"])
+        >>> os.path.exists(path)
+        True
+        """
+        write_comparison_page(self, path, title, label_names, graph)
+
     def _cells(self, mark, plus_minus):
         """Return the header and the rows of the printed table."""
         header = ["method", "decision"]
@@ -175,9 +218,12 @@ class ComparisonResult:
 
     def _repr_html_(self):
         """Return the table for notebooks, best values in bold; needs no pandas."""
+        return self._html_table(caption=repr(self))
+
+    def _html_table(self, **options):
         header, rows = self._cells(Bold, "±")
         notes = [f"{method} failed: {_one_line(e)}" for method, e in self.errors.items()]
-        return html_table(header, rows, caption=repr(self), notes=notes)
+        return html_table(header, rows, notes=notes, **options)
 
     def __repr__(self):
         seeds = len({run.seed for run in self.runs})
@@ -193,16 +239,6 @@ def table_rows(result):
     return [result._row(decision, m) for decision in result.decisions for m in result.methods]
 
 
-def mean(values):
-    """Mean of the seeds' values; NaN when there are none."""
-    return float(values.mean()) if len(values) else np.nan
-
-
-def deviation(values):
-    """Sample standard deviation over seeds; NaN for fewer than two."""
-    return float(values.std(ddof=1)) if len(values) > 1 else np.nan
-
-
 def _format(values, plus_minus):
     if not len(values):
         return "error"
@@ -213,7 +249,7 @@ def _format(values, plus_minus):
 def _format_cost(value):
     if np.isnan(value):
         return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def _one_line(text):

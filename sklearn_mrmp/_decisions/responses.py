@@ -63,6 +63,32 @@ def label_scores(estimator, X, n_labels, response_method, positive=1):
     return response
 
 
+def class_probabilities(estimator, X, encoding):
+    """Probabilities by a target encoding, whatever classes the rows of a fit happened to contain.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted, with ``predict_proba``.
+    X : array-like
+        Input rows.
+    encoding : TargetEncoding
+        Of the whole target.
+
+    Returns
+    -------
+    P : ndarray of shape (n_samples, n_labels)
+        One column for each label of a label matrix, one for the second of two classes, and one for
+        each of several.
+    """
+    if encoding.is_matrix:
+        return label_scores(estimator, X, encoding.n_labels, "predict_proba")
+    P = np.asarray(estimator.predict_proba(X))
+    aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)
+    aligned[:, np.searchsorted(encoding.classes, estimator.classes_)] = P
+    return aligned[:, 1:] if encoding.kind == "binary" else aligned
+
+
 def _scores_of_one(response, classes, positive):
     """Scores of a single label as a column, whichever way a classifier answers about it."""
     if isinstance(response, list):

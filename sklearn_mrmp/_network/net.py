@@ -17,8 +17,10 @@ from sklearn_mrmp._network.batches import (
     prediction_batches,
     should_thread,
     suits_one_thread,
+    told_tensor,
 )
 from sklearn_mrmp._network.callbacks import StopTraining
+from sklearn_mrmp._network.distributed.shared_training import SharedTraining
 from sklearn_mrmp._numerics.log_odds import to_probabilities
 
 
@@ -70,15 +72,22 @@ class MultilabelNet(NeuralNet):
         """Tell the callbacks; a KeyboardInterrupt at the end of an epoch is early stopping.
 
         That is how skorch's `EarlyStopping` stops. A Ctrl-C waits for the end of a batch; a second
-        one may come at any time, and is the user's.
+        one may come at any time, and is the user's. Several processes stop together.
         """
+        ends_epoch, stopped = method_name == "on_epoch_end", None
         try:
-            return super().notify(method_name, **cb_kwargs)
+            super().notify(method_name, **cb_kwargs)
         except KeyboardInterrupt as error:
             asked = any(getattr(callback, "n_asked", 0) for _, callback in self.callbacks_)
-            if method_name == "on_epoch_end" and not asked:
-                raise StopTraining from error
-            raise
+            if not ends_epoch or asked:
+                raise
+            stopped = error
+        if ends_epoch and self._ends_training(wants_to=stopped is not None):
+            raise StopTraining from stopped
+
+    def _ends_training(self, wants_to):
+        shared = [cb for _, cb in self.callbacks_ if isinstance(cb, SharedTraining)]
+        return shared[0].stops(wants_to) if shared else wants_to
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -95,7 +104,7 @@ class MultilabelNet(NeuralNet):
         """Whole epochs it was trained for."""
         return sum("train_loss" in epoch for epoch in self.history)
 
-    def label_logits(self, rows, candidates=None):
+    def label_logits(self, rows, candidates=None, told=None):
         """Logits of each label for each of the token rows.
 
         Parameters
@@ -104,6 +113,8 @@ class MultilabelNet(NeuralNet):
             Encoded input.
         candidates : ndarray of shape (n_samples, k), int64, default=None
             Labels to decode for each row; None decodes all.
+        told : csr_array of shape (n_samples, n_labels), default=None
+            1 and -1 where a label is told to be there or not to be, for a module that reads it.
 
         Returns
         -------
@@ -111,7 +122,7 @@ class MultilabelNet(NeuralNet):
         """
         n_decoded = self.module_.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
-        self._predict_into(Z, self.module_.predict_logits, rows, candidates)
+        self._predict_into(Z, self.module_.predict_logits, rows, candidates, told)
         return Z
 
     def most_probable_sets(self, rows):
@@ -120,7 +131,7 @@ class MultilabelNet(NeuralNet):
         self._predict_into(sets, self.module_.predict_sets, rows)
         return sets
 
-    def _predict_into(self, outcome, predicted, rows, candidates=None):
+    def _predict_into(self, outcome, predicted, rows, candidates=None, told=None):
         """Write what a method of the module says about rows into an array, batch by batch."""
         module = self.module_.eval()
         prepared = self._prepared(module)
@@ -129,6 +140,8 @@ class MultilabelNet(NeuralNet):
             batch = as_tensors(rows.take(chosen).padded(), self.device)
             if candidates is not None:
                 batch["candidates"] = torch.from_numpy(candidates[chosen]).to(self.device)
+            if told is not None:
+                batch["told"] = told_tensor(told[chosen]).to(self.device)
             outcome[chosen] = predicted(**batch, **prepared).cpu().numpy()
 
         predict_batches(predict, rows, outcome.shape[1], module.d_inner, self.device)
@@ -154,6 +167,7 @@ class MultilabelNet(NeuralNet):
         """Drop what only training needs, so that a pickle holds the model and no rows."""
         self.train_split = None
         self.iterator_train__rng = None
+        self.iterator_train__share = self.iterator_valid__share = (0, 1)
         self.callbacks = None
         self.callbacks_ = []
         # A pretrained encoder: the weights it started with.

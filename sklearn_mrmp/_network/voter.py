@@ -13,8 +13,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._network.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.batches import TokenDataset
+from sklearn_mrmp._network.told_training import can_learn_told, forget_told, learn_told
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
 from sklearn_mrmp._voters.choice import NETWORK
 from sklearn_mrmp._voters.shortlist import training_shortlist
@@ -56,13 +59,27 @@ class NetworkVoter:
         """Return one voter with the members of several."""
         return NetworkVoter([member for voter in voters for member in voter.members])
 
-    def logits(self, rows, candidates=None):
-        """Mean logits of the members for all labels, or for each row's candidates."""
+    def logits(self, rows, candidates=None, told=None):
+        """Mean logits of the members for all labels, or for each row's candidates.
+
+        Members that read told labels take what is told of the rows, a csr_array of 1 and -1.
+        """
         first, *others = self.nets
-        total = first.label_logits(rows.tokens, candidates)
+        total = first.label_logits(rows.tokens, candidates, told)
         for net in others:
-            total += net.label_logits(rows.tokens, candidates)
+            total += net.label_logits(rows.tokens, candidates, told)
         return total / np.float32(len(self.members))
+
+    @property
+    def reads_told(self):
+        """Whether all members read told labels."""
+        return all(net.module_.reads_told for net in self.nets)
+
+    def forget_told(self):
+        """Take from the members what reads told labels, in place; nothing else changes."""
+        for net in self.nets:
+            if net.module_.reads_told:
+                forget_told(net)
 
     @property
     def finds_sets(self):
@@ -72,6 +89,12 @@ class NetworkVoter:
     def most_probable_sets(self, rows):
         """Most probable label sets where they are found, bool (n_samples, n_labels)."""
         return self.nets[0].most_probable_sets(rows.tokens)
+
+    def attributor(self):
+        """Return what attributes logits to tokens; None if these networks have no gradients."""
+        if not all(can_attribute(net.module_) for net in self.nets):
+            return None
+        return NetworkAttributor(self.nets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +125,8 @@ class NetworkTrainer:
         A short training that is tried first.
     prefix : str
         Begins the names of checkpoints, so that those of a short training are its own.
+    world : World
+        The processes that train each network together.
     """
 
     recipe: NetworkRecipe
@@ -115,6 +140,7 @@ class NetworkTrainer:
     n_candidates: int | None = None
     first_try: NetworkRecipe | None = None
     prefix: str = ""
+    world: World = ALONE
 
     def short(self):
         """Return the trainer of the short training, or None."""
@@ -195,6 +221,27 @@ class NetworkTrainer:
                 break
         return NetworkVoter(members, interrupted=members[-1].interrupted)
 
+    def learn_told(self, voter, rate, rows, Y, weights=None):
+        """Teach trained members to read told labels, in place, where they can learn it.
+
+        Parameters
+        ----------
+        voter : NetworkVoter
+            With the members.
+        rate : float
+            Mean share of a row's labels that are told.
+        rows, Y, weights
+            What they were trained on.
+        """
+        if not all(can_learn_told(net) for net in voter.nets):
+            return
+        dataset = self._dataset(rows, Y, weights)
+        training = self.recipe.training.resolved(dataset.rows)
+        with self.report.stage("network: learned to read told labels"):
+            for member, net in enumerate(voter.nets):
+                seed = (self.seed + member) % np.iinfo(np.int32).max
+                learn_told(net, dataset, rate, training, seed)
+
     def _dataset(self, rows, Y, weights):
         shortlist = None
         if self.n_candidates is not None:
@@ -214,6 +261,7 @@ class NetworkTrainer:
             checkpoint=self.checkpoints.stage(name),
             report=self.report.one_of("member", member, self.n_members),
             warns_if_slow=name.removeprefix(self.prefix) in ("train", "fold-0"),
+            world=self.world,
         )
 
 

@@ -21,16 +21,21 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
+from sklearn_mrmp._ensemble.told import reading_network
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
+from sklearn_mrmp._network.distributed.group import world_of_fit
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.explaining import ExplainMixin
+from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
-from sklearn_mrmp._neural.learning import FitSettings, Lesson
+from sklearn_mrmp._neural.learning import Lesson
+from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
@@ -42,7 +47,13 @@ from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
-class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier):
+class BaseNeuralClassifier(
+    ExplainMixin,
+    OutOfFoldMixin,
+    ToldLabelsMixin,
+    TunedDecisionsMixin,
+    BaseMultilabelClassifier,
+):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
     Attributes
@@ -90,9 +101,9 @@ None, default=None
             frequency, with a mean of 1 over the true entries.
         known_rate : float, default=None
             Mean share of a row's labels that will be told in ``predict_proba(X, known=...)``,
-            above 0 and below 1: the linear voter is then trained to read told labels, too. With
-            None told labels are used by what needs no such training. Nothing changes for rows of
-            which nothing is told.
+            above 0 and below 1: the linear voter, and the network along the label graph, are then
+            trained to read told labels, too. With None told labels are used by what needs no such
+            training. Nothing changes for rows of which nothing is told.
 
         Returns
         -------
@@ -117,17 +128,24 @@ None, default=None
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
-        literal = params.get("architecture") == "paper"
+        literal = params.get("architecture", "default") != "default"
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
-        resolve_device(settings.training.device)  # refused here, not after minutes
+        device = resolve_device(settings.training.device)  # refused here, not after minutes
+        with world_of_fit(device) as world:
+            return self._fit_in(world, kind, settings.in_world(world), X, y, X_val, y_val, entries)
+
+    def _fit_in(self, world, kind, settings, X, y, X_val, y_val, entries):
+        params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         report = Report(settings.run.verbose)
         with report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
-            known_rate = entries.check_known_rate(self._target_encoding, voters)
+            reads = architecture.module.can_read_told and settings.graph.relations is not None
+            known_rate = entries.check_known_rate(self._target_encoding, voters, reads)
+            n_samples = Y.shape[0]
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
@@ -150,8 +168,10 @@ None, default=None
             params.get("random_state"),
             report,
             known_rate,
+            world,
         ).learn()
         self._store(learned)
+        self._store_out_of_fold(learned.oof, keep, n_samples)
         self._tune_given_decision()
         return learned.interrupted
 
@@ -372,7 +392,7 @@ def neural_part():
             "cv": lambda classifier: EnsembleSettings.cv,
             "random_state": nothing,
         },
-        left_out=FROM_TARGET,
+        left_out=(*FROM_TARGET, "_oof"),
         local=("checkpoint_dir",),
         tidy={"history_": plain_history},
         complete=_complete,
@@ -414,3 +434,5 @@ def _check_told(told, ensemble, n_labels):
     if told.linear is not None:
         shape = (ensemble.encoder.n_tokens_, n_labels)
         require(told.linear.shape == shape, "told labels, features and labels")
+    reads = reading_network(ensemble) is not None
+    require((NETWORK in told.weights) == reads, "told labels and the network")

@@ -27,6 +27,7 @@ from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._sklearn_compat import (
+    DocLinkMixin,
     HasMethods,
     Interval,
     StrOptions,
@@ -50,6 +51,7 @@ class TunedDecisionClassifier(
     TunedDecisionsMixin,
     PredictLabelsMixin,
     ModelFileMixin,
+    DocLinkMixin,
     ClassifierMixin,
     MetaEstimatorMixin,
     BaseEstimator,

@@ -139,6 +139,7 @@ def test_every_kind_of_target_comes_back(again, related, make, kind):
         {"relations": None},
         {"relations": partial(label_graph, edge_weight="conditional")},
         {"architecture": "paper"},
+        {"architecture": "paper-repaired"},
         {"refit": True, "n_encoder_layers": 0, "n_decoder_layers": 3, "n_relation_layers": 1},
         {"relations": {"near": np.triu(np.ones((6, 6)), 1), "pulling": sp.eye_array(6).tocsr()}},
         {"relations": LabelGraph({"parent": np.diag(np.ones(5), 1)}, list("abcdef"))},

@@ -12,6 +12,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(autouse=True)
 def close_figures():
+    plt.close("all")  # matplotlib 3.8 warns when a backend is changed under open figures
     plt.switch_backend("Agg")
     yield
     plt.close("all")

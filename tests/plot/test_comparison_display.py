@@ -14,6 +14,7 @@ METRICS, DECISIONS = ("accuracy", "f1_micro"), ("optimal", "threshold")
 
 @pytest.fixture(autouse=True)
 def close_figures():
+    plt.close("all")  # matplotlib 3.8 warns when a backend is changed under open figures
     plt.switch_backend("Agg")
     yield
     plt.close("all")

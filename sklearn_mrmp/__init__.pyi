@@ -1,0 +1,179 @@
+"""Type hints of the public names; ``_hints`` has them by subject."""
+
+from sklearn_mrmp._hints.classifiers import (
+    MLARAMClassifier as MLARAMClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    MLKNNClassifier as MLKNNClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    SoftVotingMultilabelClassifier as SoftVotingMultilabelClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    TunedDecisionClassifier as TunedDecisionClassifier,
+)
+from sklearn_mrmp._hints.decisions import (
+    AtLeastOne as AtLeastOne,
+)
+from sklearn_mrmp._hints.decisions import (
+    FBeta as FBeta,
+)
+from sklearn_mrmp._hints.decisions import (
+    FloorNotMetWarning as FloorNotMetWarning,
+)
+from sklearn_mrmp._hints.decisions import (
+    Jaccard as Jaccard,
+)
+from sklearn_mrmp._hints.decisions import (
+    LabelCosts as LabelCosts,
+)
+from sklearn_mrmp._hints.decisions import (
+    LabelCuts as LabelCuts,
+)
+from sklearn_mrmp._hints.decisions import (
+    PrecisionFloor as PrecisionFloor,
+)
+from sklearn_mrmp._hints.decisions import (
+    RecallFloor as RecallFloor,
+)
+from sklearn_mrmp._hints.decisions import (
+    ThresholdResult as ThresholdResult,
+)
+from sklearn_mrmp._hints.decisions import (
+    TopK as TopK,
+)
+from sklearn_mrmp._hints.decisions import (
+    fit_decision_rules as fit_decision_rules,
+)
+from sklearn_mrmp._hints.decisions import (
+    tune_thresholds as tune_thresholds,
+)
+from sklearn_mrmp._hints.graphs import (
+    LabelGraph as LabelGraph,
+)
+from sklearn_mrmp._hints.graphs import (
+    add_ancestors as add_ancestors,
+)
+from sklearn_mrmp._hints.graphs import (
+    hierarchy_relation as hierarchy_relation,
+)
+from sklearn_mrmp._hints.graphs import (
+    label_graph as label_graph,
+)
+from sklearn_mrmp._hints.graphs import (
+    similarity_relation as similarity_relation,
+)
+from sklearn_mrmp._hints.networks import (
+    LaMPClassifier as LaMPClassifier,
+)
+from sklearn_mrmp._hints.networks import (
+    MLRNNClassifier as MLRNNClassifier,
+)
+from sklearn_mrmp._hints.networks import (
+    MPVAEClassifier as MPVAEClassifier,
+)
+from sklearn_mrmp._hints.networks import (
+    MrMPClassifier as MrMPClassifier,
+)
+from sklearn_mrmp._hints.results import (
+    AblationDisplay as AblationDisplay,
+)
+from sklearn_mrmp._hints.results import (
+    AblationResult as AblationResult,
+)
+from sklearn_mrmp._hints.results import (
+    ComparisonDisplay as ComparisonDisplay,
+)
+from sklearn_mrmp._hints.results import (
+    ComparisonResult as ComparisonResult,
+)
+from sklearn_mrmp._hints.results import (
+    LabelGraphDisplay as LabelGraphDisplay,
+)
+from sklearn_mrmp._hints.results import (
+    ModelFileError as ModelFileError,
+)
+from sklearn_mrmp._hints.results import (
+    ThresholdDisplay as ThresholdDisplay,
+)
+from sklearn_mrmp._hints.results import (
+    TrainingHistoryDisplay as TrainingHistoryDisplay,
+)
+from sklearn_mrmp._hints.results import (
+    auc_gain_by_degree as auc_gain_by_degree,
+)
+from sklearn_mrmp._hints.results import (
+    compare_classifiers as compare_classifiers,
+)
+from sklearn_mrmp._hints.results import (
+    load as load,
+)
+from sklearn_mrmp._hints.results import (
+    relation_ablation as relation_ablation,
+)
+from sklearn_mrmp._hints.results import (
+    save as save,
+)
+from sklearn_mrmp._hints.texts import (
+    MultilabelStratifiedKFold as MultilabelStratifiedKFold,
+)
+from sklearn_mrmp._hints.texts import (
+    MultilabelStratifiedShuffleSplit as MultilabelStratifiedShuffleSplit,
+)
+from sklearn_mrmp._hints.texts import (
+    TextEncoder as TextEncoder,
+)
+from sklearn_mrmp._hints.texts import (
+    TokenSequenceVectorizer as TokenSequenceVectorizer,
+)
+from sklearn_mrmp._hints.texts import (
+    multilabel_train_test_split as multilabel_train_test_split,
+)
+
+__version__: str
+
+__all__ = [
+    "AblationDisplay",
+    "AblationResult",
+    "AtLeastOne",
+    "ComparisonDisplay",
+    "ComparisonResult",
+    "FBeta",
+    "FloorNotMetWarning",
+    "Jaccard",
+    "LaMPClassifier",
+    "LabelCosts",
+    "LabelCuts",
+    "LabelGraph",
+    "LabelGraphDisplay",
+    "MLARAMClassifier",
+    "MLKNNClassifier",
+    "MLRNNClassifier",
+    "MPVAEClassifier",
+    "ModelFileError",
+    "MrMPClassifier",
+    "MultilabelStratifiedKFold",
+    "MultilabelStratifiedShuffleSplit",
+    "PrecisionFloor",
+    "RecallFloor",
+    "SoftVotingMultilabelClassifier",
+    "TextEncoder",
+    "ThresholdDisplay",
+    "ThresholdResult",
+    "TokenSequenceVectorizer",
+    "TopK",
+    "TrainingHistoryDisplay",
+    "TunedDecisionClassifier",
+    "add_ancestors",
+    "auc_gain_by_degree",
+    "compare_classifiers",
+    "fit_decision_rules",
+    "hierarchy_relation",
+    "label_graph",
+    "load",
+    "multilabel_train_test_split",
+    "relation_ablation",
+    "save",
+    "similarity_relation",
+    "tune_thresholds",
+]

@@ -1,0 +1,204 @@
+"""Hints of comparisons, of pictures, and of model files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_mrmp._hints.aliases import Estimator, Floats, MatrixLike, Metric, NamedDecision, Path
+from sklearn_mrmp._hints.graphs import LabelGraph
+
+class ModelFileError(ValueError): ...
+
+def save(estimator: Estimator, path: Path, *, encoder_weights: bool = False) -> None: ...
+def load(path: Path) -> Any: ...
+
+class ComparisonResult:
+    runs: list[Any]
+    methods: list[str]
+    metrics: Sequence[str]
+    decisions: Sequence[str]
+
+    def __init__(
+        self,
+        runs: list[Any],
+        methods: list[str],
+        metrics: Sequence[str],
+        decisions: Sequence[str],
+    ) -> None: ...
+    @property
+    def errors(self) -> dict[str, str]: ...
+    @property
+    def best(self) -> dict[tuple[str, str], str]: ...
+    def scores(self, method: str, decision: str, metric: str) -> Floats: ...
+    def cost(
+        self, method: str, name: Literal["fit_time", "predict_time", "peak_memory"]
+    ) -> Floats: ...
+    def to_frame(self) -> pd.DataFrame: ...
+    def runs_to_frame(self) -> pd.DataFrame: ...
+    def to_markdown(self) -> str: ...
+    def to_latex(self) -> str: ...
+
+def compare_classifiers(
+    estimators: Mapping[str, Estimator] | Sequence[tuple[str, Estimator]],
+    X_train: MatrixLike,
+    Y_train: MatrixLike,
+    X_test: MatrixLike,
+    Y_test: MatrixLike,
+    *,
+    metrics: Sequence[Metric] = ("accuracy", "f1_samples", "f1_micro", "f1_macro"),
+    decisions: Sequence[NamedDecision] = ("optimal", "threshold"),
+    seeds: int | Sequence[int] = 1,
+    validation_fraction: float = 0.1,
+    n_jobs: int | None = None,
+    results_path: Path | None = None,
+    isolate: bool = True,
+    verbose: int = 0,
+    sample_weight_train: ArrayLike | None = None,
+    sample_weight_test: ArrayLike | None = None,
+) -> ComparisonResult: ...
+
+@dataclass(frozen=True)
+class AblationResult:
+    auc_with: NDArray[Any]
+    auc_without: NDArray[Any]
+    graph: LabelGraph
+    groups: tuple[Any, ...]
+    n_undefined: int
+
+    @property
+    def gain(self) -> Floats: ...
+    def to_frame(self) -> pd.DataFrame: ...
+    def to_label_frame(self) -> pd.DataFrame: ...
+
+def relation_ablation(
+    estimator: Estimator,
+    X_train: MatrixLike,
+    Y_train: MatrixLike,
+    X_test: MatrixLike,
+    Y_test: MatrixLike,
+    *,
+    estimator_without: Estimator | None = None,
+    graph: LabelGraph | None = None,
+    seeds: int | Sequence[int] = 1,
+    n_groups: int = 4,
+) -> AblationResult: ...
+def auc_gain_by_degree(
+    Y_true: MatrixLike,
+    P_with: ArrayLike,
+    P_without: ArrayLike,
+    graph: LabelGraph,
+    *,
+    n_groups: int = 4,
+) -> AblationResult: ...
+
+class AblationDisplay:
+    figure_: Any
+    axes_: NDArray[Any]
+
+    def __init__(self, result: AblationResult) -> None: ...
+    @classmethod
+    def from_result(cls, result: AblationResult, *, axes: Any = None) -> AblationDisplay: ...
+    def plot(self, *, axes: Any = None) -> AblationDisplay: ...
+
+class ComparisonDisplay:
+    figure_: Any
+    axes_: NDArray[Any]
+
+    def __init__(
+        self,
+        methods: list[str],
+        means: dict[tuple[str, str], Floats],
+        deviations: dict[tuple[str, str], Floats],
+        fit_times: Floats,
+        title: str | None = None,
+    ) -> None: ...
+    @classmethod
+    def from_result(
+        cls, result: ComparisonResult, *, axes: Any = None, title: str | None = None
+    ) -> ComparisonDisplay: ...
+    def plot(self, *, axes: Any = None) -> ComparisonDisplay: ...
+
+class LabelGraphDisplay:
+    ax_: Any
+    figure_: Any
+    drawn_graph_: LabelGraph
+    edges_: list[Any] | None
+    image_: Any
+
+    def __init__(self, graph: LabelGraph) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Estimator, **plot_options: Any) -> LabelGraphDisplay: ...
+    @classmethod
+    def from_graph(cls, graph: LabelGraph, **plot_options: Any) -> LabelGraphDisplay: ...
+    @classmethod
+    def from_labels(
+        cls,
+        Y: MatrixLike,
+        *,
+        alpha: float = 0.05,
+        correction: Literal["bonferroni", "fdr_bh"] | None = None,
+        edge_weight: Literal["binary", "conditional"] = "binary",
+        min_count: int = 0,
+        label_names: Sequence[str] | None = None,
+        **plot_options: Any,
+    ) -> LabelGraphDisplay: ...
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        kind: Literal["network", "matrix"] = "network",
+        relations: str | Sequence[str] | None = None,
+        labels: Sequence[str | int] | None = None,
+        max_labels: int | None = None,
+        max_edges: int | None = None,
+        layout: Literal["circular", "spring"] | Mapping[str, Any] | Callable[..., Any] = "circular",
+        max_name_length: int = 24,
+    ) -> LabelGraphDisplay: ...
+
+class ThresholdDisplay:
+    ax_: Any
+    figure_: Any
+    lines_: dict[str, Any]
+
+    def __init__(
+        self,
+        curves: dict[str, tuple[Floats, Floats]],
+        thresholds: dict[str, float],
+        plateaus: dict[str, tuple[float, float]] | None = None,
+        rule_scores: dict[str, float] | None = None,
+    ) -> None: ...
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: MatrixLike,
+        y: MatrixLike,
+        *,
+        metrics: Sequence[Metric] = ("accuracy", "f1_samples", "f1_micro", "f1_macro"),
+        ax: Any = None,
+    ) -> ThresholdDisplay: ...
+    @classmethod
+    def from_predictions(
+        cls,
+        Y_true: MatrixLike,
+        Y_score: ArrayLike,
+        *,
+        metrics: Sequence[Metric] = ("accuracy", "f1_samples", "f1_micro", "f1_macro"),
+        show_rule: bool = False,
+        Y_train: MatrixLike | None = None,
+        ax: Any = None,
+    ) -> ThresholdDisplay: ...
+    def plot(self, *, ax: Any = None) -> ThresholdDisplay: ...
+
+class TrainingHistoryDisplay:
+    ax_: Any
+    figure_: Any
+    lines_: list[Any]
+
+    def __init__(self, history: list[dict[str, Any]], best_epoch: int | None = None) -> None: ...
+    @classmethod
+    def from_estimator(cls, estimator: Estimator, *, ax: Any = None) -> TrainingHistoryDisplay: ...
+    def plot(self, *, ax: Any = None) -> TrainingHistoryDisplay: ...

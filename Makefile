@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-oldest test-newest fuzz lint format typecheck docs bench release-check clean
+.PHONY: demo test test-browser test-oldest test-newest fuzz lint format typecheck docs bench release-check clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -20,6 +20,10 @@ demo: $(VENV)/installed-all
 
 test: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# Pages in a headless Chromium, which has to be there (apt-get install chromium).
+test-browser: $(VENV)/installed-test-browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/browser $(ARGS)
 
 # The same tests with the oldest versions that pyproject.toml admits, and with the newest there are.
 # Each has an environment of its own; `make test-oldest ARGS=tests/graph` runs a part.

@@ -14,7 +14,7 @@ from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.batches import as_tensors, bucketed
 from sklearn_mrmp._network.net import predict_batches
-from sklearn_mrmp._neural.learning import FitSettings
+from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule, NetworkOutput, sinusoidal_positions
 
 BATCH_SIZE = 32

@@ -18,8 +18,7 @@ import torch
 from sklearn.metrics import average_precision_score
 from skorch.callbacks import Callback
 
-from sklearn_mrmp import MrMPClassifier
-from sklearn_mrmp._baselines.problem_transformation import TunedBinaryRelevance
+from sklearn_mrmp import MrMPClassifier, TunedBinaryRelevanceClassifier
 from sklearn_mrmp._ensemble.weights import vote_weights
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._network.training import TrainedNetwork
@@ -86,7 +85,7 @@ def one_split(X, Y, seed, options):
     cut, valid_cut = X.shape[0] // 5, X.shape[0] // 5 + X.shape[0] // 12
     scored, valid, fitted = order[:cut], order[cut:valid_cut], order[valid_cut:]
     start = time.perf_counter()
-    reference = TunedBinaryRelevance(start=0.3)
+    reference = TunedBinaryRelevanceClassifier(start=0.3, refit=False)
     reference.fit(X[fitted], Y[fitted], X_val=X[valid], y_val=Y[valid])
     tuned = time.perf_counter() - start
     target = precision(reference.predict_proba(X[scored]), Y[scored])

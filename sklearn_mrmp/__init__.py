@@ -8,7 +8,11 @@ comparisons.
 
 from importlib import import_module
 
+from sklearn_mrmp._baselines.label_chain import LabelChainClassifier
+from sklearn_mrmp._baselines.label_powerset import LabelPowersetClassifier
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
+from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
+from sklearn_mrmp._calibrated import CalibratedMultilabelClassifier
 from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.report import ComparisonResult
@@ -18,6 +22,7 @@ from sklearn_mrmp._decisions.goals.floors import FloorNotMetWarning, PrecisionFl
 from sklearn_mrmp._decisions.goals.given import AtLeastOne, LabelCuts, TopK
 from sklearn_mrmp._decisions.goals.measures import FBeta, Jaccard
 from sklearn_mrmp._decisions.thresholds import ThresholdResult, tune_thresholds
+from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
@@ -25,15 +30,21 @@ from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
+from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
+from sklearn_mrmp._reports.label_report import LabelReport
 from sklearn_mrmp._splits.splitters import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
     multilabel_train_test_split,
 )
 from sklearn_mrmp._text import TokenSequenceVectorizer
+from sklearn_mrmp._trust.calibration import LabelCalibrator, calibrate_labels
+from sklearn_mrmp._trust.conformal import LabelConformal
+from sklearn_mrmp._trust.label_errors import LabelErrors, label_errors
 from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier
 from sklearn_mrmp._version import __version__ as __version__
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
@@ -42,16 +53,25 @@ __all__ = [
     "AblationDisplay",
     "AblationResult",
     "AtLeastOne",
+    "CalibratedMultilabelClassifier",
     "ComparisonDisplay",
     "ComparisonResult",
+    "Explanation",
+    "ExplanationDisplay",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",
     "LaMPClassifier",
+    "LabelCalibrator",
+    "LabelChainClassifier",
+    "LabelConformal",
     "LabelCosts",
     "LabelCuts",
+    "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelPowersetClassifier",
+    "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MLRNNClassifier",
@@ -62,6 +82,7 @@ __all__ = [
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
     "RecallFloor",
+    "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",
     "TextEncoder",
     "ThresholdDisplay",
@@ -69,12 +90,15 @@ __all__ = [
     "TokenSequenceVectorizer",
     "TopK",
     "TrainingHistoryDisplay",
+    "TunedBinaryRelevanceClassifier",
     "TunedDecisionClassifier",
     "add_ancestors",
     "auc_gain_by_degree",
+    "calibrate_labels",
     "compare_classifiers",
     "fit_decision_rules",
     "hierarchy_relation",
+    "label_errors",
     "label_graph",
     "load",
     "multilabel_train_test_split",

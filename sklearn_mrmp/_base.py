@@ -10,16 +10,17 @@ from abc import abstractmethod
 from contextlib import contextmanager
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score, f1_score
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
+from sklearn_mrmp._numerics.label_frames import is_frame
+from sklearn_mrmp._numerics.label_lists import LabelTable, names_of_rows
 from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
 from sklearn_mrmp._sklearn_compat import DocLinkMixin, _check_y
+from sklearn_mrmp._target_scores import target_score
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
 
@@ -51,7 +52,40 @@ def _forget(estimator):
             delattr(estimator, name)
 
 
-class BaseMultilabelClassifier(ModelFileMixin, DocLinkMixin, ClassifierMixin, BaseEstimator):
+class PredictLabelsMixin:
+    """``predict_labels``: predictions as lists of names, for classifiers of label matrices."""
+
+    def predict_labels(self, X):
+        """Predict the names of the labels of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+
+        Returns
+        -------
+        names : list of list of str
+            For each row the names of what `predict` predicts, in the order of `label_names_`:
+            ``"0"``, ``"1"``, … where the training labels had no names. Not for a vector target,
+            whose classes `predict` returns.
+        """
+        return self._named(self.predict(X))
+
+    def _named(self, Y):
+        """Return predictions as lists of names, or raise ValueError for those of a vector."""
+        encoding = self._target_encoding
+        if not encoding.is_matrix:
+            raise ValueError(
+                f"predict_labels names the labels of a label matrix, but the target of fit was a "
+                f"{encoding.kind} vector. Use predict, which returns its classes."
+            )
+        return names_of_rows(Y, self.label_names_)
+
+
+class BaseMultilabelClassifier(
+    PredictLabelsMixin, ModelFileMixin, DocLinkMixin, ClassifierMixin, BaseEstimator
+):
     """Base of the multi-label classifiers: one target contract for all of them.
 
     After ``fit`` a subclass has ``classes_`` (a list of ``array([0, 1])`` for a label matrix, the
@@ -223,7 +257,7 @@ class BaseMultilabelClassifier(ModelFileMixin, DocLinkMixin, ClassifierMixin, Ba
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels; those of a data frame are matched by name.
+            True labels; those of a data frame, or of lists of names, are matched by name.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -233,50 +267,6 @@ class BaseMultilabelClassifier(ModelFileMixin, DocLinkMixin, ClassifierMixin, Ba
         """
         check_is_fitted(self)
         return target_score(self._target_encoding, y, self.predict(X), "accuracy", sample_weight)
-
-
-def target_score(encoding, y, predicted, metric, sample_weight):
-    """Value of a metric for predictions in the caller's form; classes have accuracy alone.
-
-    Entries of a label matrix that are unknown count neither as right nor as wrong.
-    """
-    y = encoding.matched(y)
-    if not encoding.is_matrix:
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-    y, known = split_unknown(y)
-    Y, predicted = encoding.encode(y), encoding.encode(predicted)
-    if known is not None:
-        predicted = without_unknown(predicted, known)
-    return label_score(Y, predicted, metric, sample_weight)
-
-
-def label_score(Y_true, Y_pred, metric, sample_weight=None):
-    """Value of a metric of label matrices, by scikit-learn's functions; undefined F1 count as 0.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : {ndarray, sparse matrix} of shape (n_samples, n_labels)
-        0/1 labels.
-    metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}
-        Its name.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    value : float
-    """
-    if Y_true.shape[1] == 1:
-        # To scikit-learn a column is a vector of two classes, whose F1 is that of both.
-        Y_true, Y_pred = (Y.toarray() if issparse(Y) else Y for Y in (Y_true, Y_pred))
-        if metric == "f1_samples":
-            return float(np.average((Y_true & Y_pred)[:, 0], weights=sample_weight))
-        metric = metric if metric == "accuracy" else "f1_binary"
-    if metric == "accuracy":
-        return float(accuracy_score(Y_true, Y_pred, sample_weight=sample_weight))
-    average = metric.removeprefix("f1_")
-    weights = {"sample_weight": sample_weight, "zero_division": 0}
-    return float(f1_score(Y_true, Y_pred, average=average, **weights))
 
 
 def refuse_unknown(estimator, known):
@@ -304,6 +294,7 @@ def checked_target(estimator, X, y):
         Rows that can be indexed.
     y : {ndarray, sparse matrix, data frame}
         The target; a data frame stays one, so that its names are not lost, with types of numpy.
+        Lists of label names become a matrix, since the folds of others may lack some names.
         Unknown entries are NaN, which the others may refuse.
     Y : csr_array of shape (n_samples, n_labels)
         The target encoded, 0 where it is unknown.
@@ -322,7 +313,7 @@ def checked_target(estimator, X, y):
         plain = np.where(known, Y.toarray(), np.nan)
     elif encoding.is_matrix and encoding.n_labels == 1 and encoding.container is not None:
         plain = plain.toarray()  # to scikit-learn's classifiers it is a vector of two classes
-    if names is not None and encoding.is_matrix:
+    if encoding.is_matrix and is_frame(y) and not isinstance(y, LabelTable):
         plain = _as_frame(y, plain)
     return *indexable(X, plain), Y, known, encoding
 

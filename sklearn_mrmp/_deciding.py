@@ -1,7 +1,7 @@
 """What classifiers that tune decisions share: the fitted rules, the score, and a few questions.
 
 `MrMPClassifier` and `TunedDecisionClassifier` are such; comparisons and displays ask them. Knows
-operating points, decision objects and targets.
+operating points, decision objects, targets and label reports.
 """
 
 from abc import ABC, abstractmethod
@@ -9,8 +9,10 @@ from numbers import Real
 
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import target_score
 from sklearn_mrmp._decisions.goals.base import Decision
+from sklearn_mrmp._decisions.responses import choose_response_method, label_scores
+from sklearn_mrmp._reports.label_report import LabelReport
+from sklearn_mrmp._target_scores import target_score
 
 
 class TunedDecisionsMixin(ABC):
@@ -111,7 +113,7 @@ class TunedDecisionsMixin(ABC):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            True labels; those of a data frame are matched by name.
+            True labels; those of a data frame, or of lists of names, are matched by name.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -123,6 +125,53 @@ class TunedDecisionsMixin(ABC):
         check_is_fitted(self)
         metric, _ = self._operating_point
         return target_score(self._target_encoding, y, self.predict(X), metric, sample_weight)
+
+    def report(self, X, y):
+        """Measure the predictions, label by label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows, best such as were not seen in ``fit``.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            True labels; those of a data frame are matched by name. NaN is an unknown entry, which
+            does not count.
+
+        Returns
+        -------
+        report : LabelReport
+            Precision, recall, F1, average precision, support, cut and calibration of each label,
+            at the present `metric` and `decision`; as a table, a data frame or a page.
+        """
+        check_is_fitted(self)
+        encoding = self._target_encoding
+        if not encoding.is_matrix:
+            raise ValueError(
+                "A label report is about label matrices, but the target of fit was a vector of "
+                "classes. Use sklearn.metrics.classification_report(y, clf.predict(X))."
+            )
+        method = choose_response_method(self, getattr(self, "response_method", "auto"))
+        metric, decision = self._operating_point
+        return LabelReport.from_predictions(
+            encoding.matched(y),
+            self.predict(X),
+            label_scores(self, X, encoding.n_labels, method),
+            label_names=self.label_names_,
+            cuts=self._label_cuts(),
+            probabilities=method == "predict_proba",
+            graph=getattr(self, "label_graph_", None),
+            settings={"classifier": self, "metric": metric, "decision": decision},
+        )
+
+    def _label_cuts(self):
+        """Return what scores have to reach: a number, one for each label, or None."""
+        metric, decision = self._operating_point
+        if isinstance(decision, Real):
+            return decision
+        if self._finds_sets(metric, decision):
+            return None
+        rule = self.decision_rule_
+        return getattr(rule, "thresholds", getattr(rule, "threshold", None))
 
 
 def check_decision(decision, encoding, label_names=None):

@@ -178,6 +178,9 @@ float, default="optimal"
         want to know which training rows are similar to a row; `predict` tells it.
     decision_rule_ : rule
         The rule of the present `metric` and `decision`; its attributes say what was chosen.
+    oof_proba_ : ndarray of shape (n_samples, n_labels)
+        With folds in `cv`: probabilities of the training rows, each by voters that were not fitted
+        on it; NaN for rows that no fold held out. In pickles, not in model files.
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Output of the label-relation module.
     history_ : list of dict

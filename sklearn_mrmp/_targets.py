@@ -3,8 +3,8 @@
 Every classifier of the package sees targets as a sparse ``(n_samples, n_labels)`` 0/1 matrix.
 `TargetEncoding` remembers what the caller passed (label matrix, binary or multiclass vector, dtype,
 sparse container, column names) and turns label probabilities and decisions back into that form.
-A column of 0 and 1 is a matrix of one label. It knows numpy, scipy and scikit-learn's target
-utilities, and nothing of any model.
+A column of 0 and 1 is a matrix of one label; lists of label names are a matrix with column names.
+It knows numpy, scipy and scikit-learn's target utilities, and nothing of any model.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.label_frames import column_names, in_order, plain_labels
+from sklearn_mrmp._numerics.label_lists import table_if_listed
 from sklearn_mrmp._numerics.labels import (
     check_label_matrix,
     distinct,
@@ -49,7 +50,7 @@ class TargetEncoding:
     classes : ndarray, or list of ndarray
         What the estimator shows as ``classes_``.
     label_names : ndarray of str of shape (n_labels,)
-        Column names of a data frame, class names, or ``"0"``, ``"1"``, ….
+        Column names of a data frame, names in lists, class names, or ``"0"``, ``"1"``, ….
     dtype : numpy dtype
         The dtype predictions are returned in.
     container : type or None
@@ -120,7 +121,10 @@ class TargetEncoding:
 
     def matched(self, y, what="y"):
         """Return another target with its columns in the order of the training target's names."""
-        return plain_labels(in_order(y, self.label_names, what) if self.is_matrix else y)
+        if not self.is_matrix:
+            return plain_labels(y)
+        y = table_if_listed(y, self.label_names, what)
+        return plain_labels(in_order(y, self.label_names, what))
 
     @property
     def is_matrix(self):
@@ -188,14 +192,18 @@ class TargetEncoding:
 
 
 def read_target(y):
-    """Return a training target as an array or sparse matrix, and its column names, or None."""
+    """Return a training target as an array or sparse matrix, and its column names, or None.
+
+    Lists of label names become a matrix with a column for each name, in alphabetical order.
+    """
+    y = table_if_listed(y)
     return plain_labels(y), column_names(y)
 
 
 def in_known_order(y, estimator):
     """Return a target with its columns in the order of the labels that a fitted estimator knows."""
     names = getattr(estimator, "label_names_", None)
-    return y if names is None else in_order(y, names)
+    return y if names is None else in_order(table_if_listed(y, names), names)
 
 
 def _target_kind(y):
@@ -215,7 +223,7 @@ def _target_kind(y):
     raise ValueError(
         "Unknown label type: a label matrix must hold only 0 and 1, but this "
         f"{_type_of(y)} target holds {shown}. Pass a 0/1 indicator matrix (for -1/1 labels: "
-        "(y > 0).astype(int); for label lists: sklearn.preprocessing.MultiLabelBinarizer)."
+        "(y > 0).astype(int)), or a list that has a list of label names for each row."
     )
 
 

@@ -23,7 +23,8 @@ from sklearn_mrmp._base import (
     complete_classifier,
     fitted_or_not,
 )
-from sklearn_mrmp._decisions.responses import label_scores
+from sklearn_mrmp._decisions.responses import class_probabilities
+from sklearn_mrmp._decisions.unseen import fold_probabilities
 from sklearn_mrmp._model_files.part import Part, is_vector, nothing, require
 from sklearn_mrmp._numerics.entry_weights import EntryWeights, checked_weights
 from sklearn_mrmp._sklearn_compat import (
@@ -31,7 +32,6 @@ from sklearn_mrmp._sklearn_compat import (
     StrOptions,
     _BaseComposition,
     _fit_context,
-    _safe_split,
 )
 
 # Probabilities of exactly 0 or 1 would make one certain member veto all others in the log loss.
@@ -150,8 +150,8 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows, in whatever form all classifiers take.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes. NaN is an unknown label, for classifiers that
-            take it.
+            0/1 label matrix, a list of label names for each row, or a vector of classes. NaN is an
+            unknown label, for classifiers that take it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, for classifiers that all take them.
 
@@ -221,9 +221,9 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         if n_splits < 2:
             raise ValueError("weights='auto' needs at least 2 rows for its folds; got n_samples=1.")
         folds = KFold(n_splits, shuffle=True, random_state=self.random_state)
-        splits = list(folds.split(np.zeros(y.shape[0])))
+        splits, encoding = list(folds.split(np.zeros(y.shape[0]))), self._target_encoding
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_out_of_fold)(clone(estimator), X, y, train, test, self._target_encoding, rows)
+            delayed(fold_probabilities)(clone(estimator), X, y, train, test, encoding, rows)
             for _, estimator in self.estimators
             for train, test in splits
         )
@@ -237,7 +237,9 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
         return X  # the members check it, each in its own way
 
     def _label_probabilities(self, X):
-        members = (_probabilities(member, X, self._target_encoding) for member in self.estimators_)
+        members = (
+            class_probabilities(member, X, self._target_encoding) for member in self.estimators_
+        )
         return sum(weight * P for weight, P in zip(self.weights_, members, strict=True))
 
 
@@ -279,23 +281,6 @@ def best_weights(P, Y, counts=None):
 
 def _fitted(estimator, X, y, params):
     return estimator.fit(X, y, **params)
-
-
-def _out_of_fold(estimator, X, y, train, test, encoding, rows):
-    X_train, y_train = _safe_split(estimator, X, y, train)
-    X_test, _ = _safe_split(estimator, X, y, test, train)
-    params = {} if rows is None else {"sample_weight": rows[train]}
-    return _probabilities(estimator.fit(X_train, y_train, **params), X_test, encoding)
-
-
-def _probabilities(estimator, X, encoding):
-    """One column per label of the encoding, whatever classes a fold happened to contain."""
-    if encoding.is_matrix:
-        return label_scores(estimator, X, encoding.n_labels, "predict_proba")
-    P = np.asarray(estimator.predict_proba(X))
-    aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)
-    aligned[:, np.searchsorted(encoding.classes, estimator.classes_)] = P
-    return aligned[:, 1:] if encoding.kind == "binary" else aligned
 
 
 def _complete(classifier):

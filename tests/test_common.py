@@ -8,9 +8,13 @@ from sklearn.utils.estimator_checks import (
 )
 
 from sklearn_mrmp import (
+    CalibratedMultilabelClassifier,
+    LabelChainClassifier,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     SoftVotingMultilabelClassifier,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
 )
 from tests.tiny import tiny
@@ -30,6 +34,9 @@ ESTIMATORS = [
     make_mrmp(voters=("linear", "neighbors")),
     MLKNNClassifier(),
     MLARAMClassifier(),
+    TunedBinaryRelevanceClassifier((1.0,)),  # a tuned penalty depends on the rows held out
+    LabelPowersetClassifier(),
+    LabelChainClassifier(),
 ]
 
 
@@ -41,6 +48,7 @@ def test_scikit_learn_check(estimator, check):
 WRAPPERS = [  # their common checks are in files of their own
     TunedDecisionClassifier(MLKNNClassifier()),
     SoftVotingMultilabelClassifier([("knn", MLKNNClassifier())]),
+    CalibratedMultilabelClassifier(MLKNNClassifier()),
 ]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import sklearn_mrmp
 import sklearn_mrmp.datasets
+import sklearn_mrmp.metrics
 import sklearn_mrmp.nn
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +36,13 @@ def blocks(page):
 TESTED = [page for page in PAGES if any(blocks(page))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.*"))
 PUBLIC = {
-    module.__name__: module for module in (sklearn_mrmp, sklearn_mrmp.datasets, sklearn_mrmp.nn)
+    module.__name__: module
+    for module in (
+        sklearn_mrmp,
+        sklearn_mrmp.datasets,
+        sklearn_mrmp.metrics,
+        sklearn_mrmp.nn,
+    )
 }
 
 

@@ -7,14 +7,13 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp import (
+    LabelChainClassifier,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     SoftVotingMultilabelClassifier,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
-)
-from sklearn_mrmp._baselines.problem_transformation import (
-    LabelPowersetClassifier,
-    TunedBinaryRelevance,
 )
 from tests.tiny import tiny
 
@@ -28,12 +27,13 @@ CLASSIFIERS = {
     "powerset": (
         LabelPowersetClassifier(MLKNNClassifier()),
         "clone",
-        "_baselines.problem_transformation",
+        "_baselines.label_powerset",
     ),
+    "chain": (LabelChainClassifier(), "fitted_on_label", "_baselines.label_chain"),
     "relevance": (
-        TunedBinaryRelevance(strengths=(1.0,)),
-        "OneVsRestClassifier",
-        "_baselines.problem_transformation",
+        TunedBinaryRelevanceClassifier(strengths=(1.0,)),
+        "LogisticRegression",
+        "_baselines.tuned_relevance",
     ),
 }
 

@@ -177,7 +177,7 @@ class MLARAMClassifier(BaseMultilabelClassifier):
             Training rows. They are scaled to [0, 1] here, and new rows in the same way.
 
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a binary or multiclass vector.
+            0/1 label matrix, a list of label names for each row, or a vector of classes.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows where prototypes count them. Where prototypes are does not depend

@@ -143,7 +143,7 @@ class MLKNNClassifier(BaseMultilabelClassifier):
             Training rows, at least two.
 
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a binary or multiclass vector.
+            0/1 label matrix, a list of label names for each row, or a vector of classes.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows where they are counted, in priors and likelihoods. A row of weight

@@ -13,6 +13,7 @@ import torch
 from skorch.callbacks import Callback, PrintLog
 
 from sklearn_mrmp._checkpoints.store import encode
+from sklearn_mrmp._host.world import ALONE
 
 # Long epochs are written about in between, too.
 _SECONDS_BETWEEN = 300
@@ -30,12 +31,22 @@ class TrainingCheckpoint(Callback):
         Where to; None does nothing.
     run : str, default=None
         Which fit the states belong to.
+    world : World, default=ALONE
+        The processes that train together; the first one reads and writes.
+
+    Attributes
+    ----------
+    agreed_due : bool
+        Whether several processes have agreed to write now.
     """
 
-    def __init__(self, store=None, run=None):
+    agreed_due = False
+
+    def __init__(self, store=None, run=None, world=ALONE):
         self.store = store
         self.run = run
-        self._state = None if store is None else self._load()
+        self.world = world
+        self._state = None if store is None else world.once(self._load)
         self.n_epochs_done = 0 if self._state is None else len(self._state["history"])
         self.n_batches_done = 0 if self._state is None else self._state["n_batches"]
         self._finished = self._state is not None and self._state["finished"]
@@ -68,7 +79,7 @@ class TrainingCheckpoint(Callback):
         net.optimizer_.load_state_dict(self._state["optimizer"])
         _restore_callbacks(net, self._state["callbacks"])
         net.iterator_train__rng.bit_generator.state = json.loads(self._state["numpy_rng"])
-        _set_torch_rng(net.device, self._state["torch_rng"])
+        _set_torch_rng(net.device, self._state["torch_rng"][self.world.rank])
 
     def on_epoch_begin(self, net, **kwargs):
         """Remember where the order of the batches starts; go on inside an epoch."""
@@ -76,14 +87,17 @@ class TrainingCheckpoint(Callback):
             return
         self._rng_at_epoch = net.iterator_train__rng.bit_generator.state
         if self.n_batches_done and self._state is not None:
-            net.history[-1].update(self._state["epoch"])
+            net.history[-1].update(self._state["epoch"][self.world.rank])
             _restore_callbacks(net, self._state["callbacks"])  # they have begun an epoch
         self._state = None
 
+    def is_due(self):
+        """Whether the last state is old."""
+        return self.store is not None and time.monotonic() - self._written > _SECONDS_BETWEEN
+
     def on_batch_end(self, net, training=False, **kwargs):
         """Write inside a long epoch."""
-        due = time.monotonic() - self._written > _SECONDS_BETWEEN
-        if self.store is not None and training and due:
+        if training and (self.is_due() if self.world.is_alone else self.agreed_due):
             epoch = net.history[-1]
             self._save(
                 net,
@@ -123,19 +137,21 @@ class TrainingCheckpoint(Callback):
                 "run": self.run,
                 "finished": False,
                 "n_batches": n_batches,
-                "epoch": epoch,
+                "epoch": self.world.gathered(epoch),
                 "history": _without_batches(net.history[:] if history is None else history),
                 "module": net.module_.state_dict(),
                 "optimizer": net.optimizer_.state_dict(),
                 "callbacks": {name: _callback_state(cb) for name, cb in net.callbacks_},
                 "numpy_rng": json.dumps(numpy_rng),  # integers of 128 bits
-                "torch_rng": _get_torch_rng(net.device),
+                "torch_rng": self.world.gathered(_get_torch_rng(net.device)),
             }
         )
 
     def _write(self, state):
         """Write; training is worth more than its checkpoint, so a failure is a warning."""
         self._written = time.monotonic()
+        if not self.world.is_first:
+            return
         try:
             self.store.save(state)
         except (OSError, TypeError) as error:  # a callback may have put anything into the history

@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import warnings
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._checkpoints.store import CheckpointStore
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.torch_state import resolve_device
+from sklearn_mrmp._host.world import ALONE
 
 
 class CheckpointRun:
@@ -31,6 +33,8 @@ class CheckpointRun:
         Made if needed; None keeps nothing.
     version : str, default=""
         Version of the package; a folder of another one is refused.
+    world : World, default=ALONE
+        The processes of the fit. The first one reads and writes, in the folder that it was given.
 
     Raises
     ------
@@ -38,14 +42,15 @@ class CheckpointRun:
         When nothing can be written there.
     """
 
-    def __init__(self, folder, version=""):
+    def __init__(self, folder, version="", world=ALONE):
         self.version = version
-        self.folder = None if folder is None else user_path(folder)
+        self.world = world
+        self.folder = world.agree(None if folder is None else user_path(folder))
         self._record = None
         if self.folder is not None:
-            self._check_writable()
+            world.once(self._check_writable)
             self._store = CheckpointStore(self.folder, "fit")
-            self._record = self._store.load()
+            self._record = world.once(self._store.load)
 
     def _check_writable(self):
         try:
@@ -71,7 +76,7 @@ class CheckpointRun:
         -------
         random_state : RandomState instance
         """
-        if self.folder is None:
+        if self.folder is None and self.world.is_alone:
             return check_random_state(random_state)
         self._seed = None
         self._random_state = _describe_random_state(random_state)
@@ -79,7 +84,8 @@ class CheckpointRun:
             if self._record is not None and self._record["random_state"] is None:
                 self._seed = self._record["seed"]
             else:
-                self._seed = int(check_random_state(None).randint(np.iinfo(np.int32).max))
+                drawn = check_random_state(None).randint(np.iinfo(np.int32).max)
+                self._seed = self.world.agree(int(drawn))
             random_state = self._seed
         return check_random_state(random_state)
 
@@ -98,24 +104,45 @@ class CheckpointRun:
         Raises
         ------
         ValueError
-            When the folder belongs to other data, parameters or versions; says which.
+            When the folder belongs to other data, parameters or versions, or when the processes
+            of a fit have different ones; says which.
         """
-        if self.folder is None:
+        if self.folder is None and self.world.is_alone:
             return
         record = self._describe(settings, data, graph)
-        if self._record is None:
-            self._store.save(record)
-            self._store.save(record)  # the spare copy
-        else:
-            self._compare(self._record, record)
-            record = self._record
+        self._check_others(record)
+        if self.folder is None:
+            return
+        record = self.world.once(partial(self._claimed, record))
         self._id = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
+    def _claimed(self, record):
+        if self._record is not None:
+            self._compare(self._record, record)
+            return self._record
+        self._store.save(record)
+        self._store.save(record)  # the spare copy
+        return record
+
+    def _check_others(self, record):
+        """Refuse processes that do not fit the same thing."""
+        first, *others = self.world.gathered(record)
+        for rank, other in enumerate(others, start=1):
+            reasons = _differences(first, other, "{} is {!r} in the first one and {!r} here")
+            if reasons:
+                raise ValueError(
+                    f"Process {rank} of {self.world.size} fits with {' and with '.join(reasons)}. "
+                    "All processes must call fit with the same rows, labels and parameters; each "
+                    "of them is given its share of every batch."
+                )
+
     def _describe(self, settings, data, graph):
-        compared = {}
+        compared = {"processes": self.world.size}
         for group in settings:
             compared |= group.as_dict()
         compared["device"] = resolve_device(compared["device"])
+        if not self.world.is_alone:  # each has its own
+            compared["device"] = torch.device(compared["device"]).type
         # A splitter is described by the rows that it holds out, which are part of the data.
         if not isinstance(compared["cv"], Real):
             compared["cv"] = type(compared["cv"]).__name__
@@ -133,16 +160,8 @@ class CheckpointRun:
         }
 
     def _compare(self, old, new):
-        parts = [name for name in new["data"] if new["data"][name] != old["data"].get(name)]
-        if len(parts) > 1:  # other rows are held out differently, which is no news
-            parts = [name for name in parts if name != "held-out rows"]
-        pairs = {name: (old[name], new[name]) for name in ("random_state", "sklearn_mrmp")}
-        for name in sorted(set(old["parameters"]) | set(new["parameters"])):
-            pairs[name] = (old["parameters"].get(name), new["parameters"].get(name))
-        changed = [f"{name} was {a!r}, is {b!r}" for name, (a, b) in pairs.items() if a != b]
-        if parts or changed:
-            reasons = [f"other data: {', '.join(parts)}"] if parts else []
-            reasons += [f"other parameters: {'; '.join(changed)}"] if changed else []
+        reasons = _differences(old, new)
+        if reasons:
             raise ValueError(
                 f"checkpoint_dir={os.fspath(self.folder)!r} belongs to a fit with "
                 f"{' and with '.join(reasons)}. Give each fit a folder of its own, or delete this "
@@ -159,7 +178,20 @@ class CheckpointRun:
         """Return the checkpoint of one of the trainings of the fit, by a name for it."""
         if self.folder is None:
             return TrainingCheckpoint()
-        return TrainingCheckpoint(CheckpointStore(self.folder, name), self._id)
+        return TrainingCheckpoint(CheckpointStore(self.folder, name), self._id, self.world)
+
+
+def _differences(old, new, change="{} was {!r}, is {!r}"):
+    """Say what is different between the records of two fits; nothing where they are alike."""
+    parts = [name for name in new["data"] if new["data"][name] != old["data"].get(name)]
+    if len(parts) > 1:  # other rows are held out differently, which is no news
+        parts = [name for name in parts if name != "held-out rows"]
+    pairs = {name: (old[name], new[name]) for name in ("random_state", "sklearn_mrmp")}
+    for name in sorted(set(old["parameters"]) | set(new["parameters"])):
+        pairs[name] = (old["parameters"].get(name), new["parameters"].get(name))
+    changed = [change.format(name, a, b) for name, (a, b) in pairs.items() if a != b]
+    reasons = [f"other data: {', '.join(parts)}"] if parts else []
+    return reasons + ([f"other parameters: {'; '.join(changed)}"] if changed else [])
 
 
 def fingerprint(value):

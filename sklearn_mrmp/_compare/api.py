@@ -19,6 +19,7 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
 
+from sklearn_mrmp._compare.page.setting import ComparisonSetting
 from sklearn_mrmp._compare.report import ComparisonResult
 from sklearn_mrmp._compare.run import ComparisonRun, Protocol, run_one
 from sklearn_mrmp._compare.store import RunStore, data_fingerprint, run_key
@@ -26,7 +27,7 @@ from sklearn_mrmp._decisions.operating_points import DECISIONS
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
 from sklearn_mrmp._numerics.entry_weights import checked_weights
-from sklearn_mrmp._numerics.label_frames import in_order_of
+from sklearn_mrmp._numerics.label_frames import column_names, in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
 
 
@@ -121,8 +122,8 @@ def compare_classifiers(
     Returns
     -------
     result : ComparisonResult
-        Means and deviations, as data frame, Markdown or LaTeX. A classifier that fails is a row
-        with its error.
+        Means and deviations, as data frame, Markdown, LaTeX or a page to explore. A classifier that
+        fails is a row with its error.
 
     Notes
     -----
@@ -175,7 +176,11 @@ def compare_classifiers(
         runs[run.key] = run
         _report_run(run, len(runs), len(jobs), verbose)
     return ComparisonResult(
-        [runs[key] for key in jobs], list(estimators), protocol.metrics, protocol.decisions
+        [runs[key] for key in jobs],
+        list(estimators),
+        protocol.metrics,
+        protocol.decisions,
+        ComparisonSetting.of(protocol, estimators, seeds, column_names(Y_train)),
     )
 
 

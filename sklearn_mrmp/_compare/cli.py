@@ -1,6 +1,6 @@
 """The command line: ``python -m sklearn_mrmp compare``.
 
-Reads arguments and data, calls `compare_classifiers`, writes tables and a picture.
+Reads arguments and data, calls `compare_classifiers`, writes tables, a picture and a page.
 """
 
 import argparse
@@ -106,6 +106,9 @@ def _add_compare_arguments(parser):
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
     parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
+    parser.add_argument(
+        "--report", type=user_path, help="page (HTML) to write: tables, charts, labels, label graph"
+    )
     parser.add_argument("--fresh", action="store_true", help="forget the runs done before")
 
 
@@ -148,6 +151,7 @@ def _compare(arguments):
     _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
     can_draw = _can_draw()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    _check_report(arguments.report)
     runs = arguments.out / f"{name}.jsonl"
     if arguments.fresh:
         runs.unlink(missing_ok=True)
@@ -165,6 +169,10 @@ def _compare(arguments):
         )
     _say("\n" + result.to_markdown())
     _write(result, arguments.out, name, can_draw)
+    if arguments.report is not None:
+        title = f"{name}: comparison of classifiers"
+        result.to_html(arguments.report, title=title, label_names=train.target_names)
+        _say(f"wrote {arguments.report}")
     return 1 if result.errors else 0
 
 
@@ -177,6 +185,17 @@ def _check_encoder(arguments, methods):
             raise ValueError(encoder_wanted(method))
     if arguments.cache_dir is not None:
         raise ValueError("--cache-dir keeps what --encoder makes of texts: give --encoder, too.")
+
+
+def _check_report(path):
+    """Refuse a page that cannot be written before the run, which may take hours."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ValueError(
+            f"--report {path} is a folder; give a file, such as {path / 'report.html'}."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _cache_folder(arguments):

@@ -8,15 +8,12 @@ from functools import partial
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import ClassifierChain
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer
 
-from sklearn_mrmp._baselines.problem_transformation import (
-    ConstantTolerantLogisticRegression,
-    LabelPowersetClassifier,
-    TunedBinaryRelevance,
-)
+from sklearn_mrmp._baselines.label_chain import LabelChainClassifier
+from sklearn_mrmp._baselines.label_powerset import LabelPowersetClassifier
+from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
 from sklearn_mrmp._compare.text_methods import TEXT_METHODS, make_text_method
 from sklearn_mrmp._compare.text_parts import TEXT_SETS
 
@@ -81,7 +78,7 @@ _STARTS = {"delicious": 0.3, "reuters": 100.0, "reuters21578": 100.0, "bibtex": 
 
 
 def _tuned_regression(dataset, refit=False):
-    tuned = TunedBinaryRelevance(start=_STARTS.get(dataset.lower(), 1.0), refit=refit)
+    tuned = TunedBinaryRelevanceClassifier(start=_STARTS.get(dataset.lower(), 1.0), refit=refit)
     if dataset.lower().startswith("reuters") or dataset in TEXT_SETS:
         return tuned  # tf-idf rows are of one scale, and a scaler would undo their weights
     return make_pipeline(MaxAbsScaler(), tuned)
@@ -100,8 +97,7 @@ def _mrmp_folds(dataset):
 
 
 def _classifier_chain(dataset):
-    link = ConstantTolerantLogisticRegression(max_iter=1000)
-    return make_pipeline(MaxAbsScaler(), ClassifierChain(link, order="random"))
+    return make_pipeline(MaxAbsScaler(), LabelChainClassifier(order="random"))
 
 
 def _label_powerset(dataset):

@@ -6,10 +6,11 @@ Markdown, LaTeX or HTML. Knows nothing of how the runs came about; pandas is imp
 
 import numpy as np
 
+from sklearn_mrmp._compare.page.whole import write_comparison_page
+from sklearn_mrmp._compare.statistics import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._host.html import Bold, html_table
 from sklearn_mrmp._host.optional import import_optional
 
-PAPER_NAMES = {"accuracy": "ACC", "f1_samples": "ebF1", "f1_micro": "miF1", "f1_macro": "maF1"}
 _COSTS = {"fit_time": "fit [s]", "predict_time": "predict [s]", "peak_memory": "memory [MB]"}
 
 
@@ -26,6 +27,8 @@ class ComparisonResult:
         Reported metrics.
     decisions : sequence of str
         Reported decision rules.
+    setting : ComparisonSetting, default=None
+        Data and classifiers, for the page; `compare_classifiers` provides it.
 
     Attributes
     ----------
@@ -36,11 +39,12 @@ class ComparisonResult:
         of several; classifiers that failed with some seed take no part.
     """
 
-    def __init__(self, runs, methods, metrics, decisions):
+    def __init__(self, runs, methods, metrics, decisions, setting=None):
         self.runs = list(runs)
         self.methods = list(methods)
         self.metrics = tuple(metrics)
         self.decisions = tuple(decisions)
+        self.setting = setting
 
     @property
     def errors(self):
@@ -155,6 +159,40 @@ class ComparisonResult:
             ]
         )
 
+    def to_html(self, path, *, title=None, label_names=None, graph=None):
+        """Write the comparison as a page: one file that works offline.
+
+        It has the table, charts of the scores and times, the metrics at every cut, the results of
+        each label to sort and filter, the label graph to explore, settings, seeds and versions.
+        Charts need no matplotlib.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which is replaced if it exists.
+        title : str, default=None
+            Title of the page; None is "Comparison of classifiers".
+        label_names : sequence of str, default=None
+            Names of the labels; columns of a data frame ``Y_train``, or numbers, when None.
+        graph : LabelGraph or False, default=None
+            The label graph to show: None learns it from the training labels, False shows none.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from sklearn_mrmp import compare_classifiers
+        >>> from sklearn_mrmp.datasets import make_related_labels
+        >>> X, Y, _ = make_related_labels(100, 4, random_state=0)
+        >>> result = compare_classifiers({"guess": DummyClassifier(strategy="prior")},
+        ...                              X[:80], Y[:80], X[80:], Y[80:], isolate=False)
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> result.to_html(path, label_names=["sea", "ship", "port", "desert"])
+        >>> os.path.exists(path)
+        True
+        """
+        write_comparison_page(self, path, title, label_names, graph)
+
     def _cells(self, mark, plus_minus):
         """Return the header and the rows of the printed table."""
         header = ["method", "decision"]
@@ -175,9 +213,12 @@ class ComparisonResult:
 
     def _repr_html_(self):
         """Return the table for notebooks, best values in bold; needs no pandas."""
+        return self._html_table(caption=repr(self))
+
+    def _html_table(self, **options):
         header, rows = self._cells(Bold, "±")
         notes = [f"{method} failed: {_one_line(e)}" for method, e in self.errors.items()]
-        return html_table(header, rows, caption=repr(self), notes=notes)
+        return html_table(header, rows, notes=notes, **options)
 
     def __repr__(self):
         seeds = len({run.seed for run in self.runs})
@@ -191,16 +232,6 @@ class ComparisonResult:
 def table_rows(result):
     """Return the rows of ``result.to_frame()`` as dictionaries; needs no pandas."""
     return [result._row(decision, m) for decision in result.decisions for m in result.methods]
-
-
-def mean(values):
-    """Mean of the seeds' values; NaN when there are none."""
-    return float(values.mean()) if len(values) else np.nan
-
-
-def deviation(values):
-    """Sample standard deviation over seeds; NaN for fewer than two."""
-    return float(values.std(ddof=1)) if len(values) > 1 else np.nan
 
 
 def _format(values, plus_minus):

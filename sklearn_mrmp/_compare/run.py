@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_mrmp._base import label_score
+from sklearn_mrmp._compare.details import counts_of, curves_of, ranking_of
 from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
@@ -30,6 +30,7 @@ from sklearn_mrmp._decisions.responses import (
 )
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._sklearn_compat import _safe_indexing
+from sklearn_mrmp._target_scores import label_score
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class ComparisonRun:
         Fingerprint of data, classifier and settings.
     code : str
         Fingerprint of the code that made a run which was read from a file.
+    details : dict
+        For pages: ``counts`` of each label by decision and metric, ``average_precision`` of each
+        label, ``curves`` of the metrics over cuts, ``thresholds`` by metric. Empty in runs of files
+        that were written without them.
     """
 
     method: str
@@ -69,6 +74,7 @@ class ComparisonRun:
     warnings: list = field(default_factory=list)
     key: str = ""
     code: str = ""
+    details: dict = field(default_factory=dict)
 
     def to_dict(self):
         """Return the run as a dict of plain Python values."""
@@ -131,11 +137,14 @@ def _measure(protocol, estimator, seed):
     P_test = label_probabilities(estimator, protocol.X_test, n_labels)
     predict_time = time.perf_counter() - start
     peak = peak_memory() if protocol.measure_memory else np.nan
+    predict, thresholds = _predictor(protocol, estimator, held_out, P_test)
+    scores, details = _outcome(protocol, predict, P_test)
     return {
-        "scores": _scores(protocol, _predictor(protocol, estimator, held_out, P_test)),
+        "scores": scores,
         "fit_time": fit_time,
         "predict_time": predict_time,
         "peak_memory": peak,
+        "details": details | {"thresholds": thresholds},
     }
 
 
@@ -178,13 +187,15 @@ def tunes_on_all_rows(classifier):
 def _predictor(protocol, estimator, held_out, P_test):
     """Return what predicts the test rows at an operating point, (metric, decision) -> labels.
 
+    With it, the best global cut of each metric, as far as it was tuned.
+
     Decisions are tuned on the rows that were set aside; a classifier for which there are none has
     tuned its own, and may want to see the rows. One that finds label sets itself is asked for them.
     """
     classifier = last_step(estimator)
     if held_out is None:
         X_test = rows_of_last_step(estimator, protocol.X_test)
-        return partial(classifier._labels_at, P_test, X_test)
+        return partial(classifier._labels_at, P_test, X_test), dict(classifier.thresholds_)
     Y_fit, X_valid, Y_valid = held_out
     points = OperatingPoints.tune(
         Y_valid,
@@ -194,7 +205,7 @@ def _predictor(protocol, estimator, held_out, P_test):
         metrics=protocol.metrics,
     )
     if not isinstance(classifier, TunedDecisionsMixin):
-        return partial(points.predict, P_test)
+        return partial(points.predict, P_test), points.thresholds
 
     def predict(metric, decision):
         if classifier._finds_sets(metric, decision):
@@ -202,7 +213,7 @@ def _predictor(protocol, estimator, held_out, P_test):
             return classifier._labels_at(P_test, X_test, metric, decision)
         return points.predict(P_test, metric, decision)
 
-    return predict
+    return predict, points.thresholds
 
 
 def set_random_states(estimator, seed):
@@ -239,17 +250,20 @@ def label_probabilities(estimator, X, n_labels):
     return scores if method == "predict_proba" else expit(scores)
 
 
-def _scores(protocol, predict):
-    """Test scores by decision and metric, each at the operating point tuned for it."""
-    weights = protocol.sample_weight_test
-
-    def score(metric, decision):
-        predicted = predict(metric, decision).astype(np.int32)
-        return label_score(protocol.Y_test, predicted, metric, weights)
-
-    return {
-        decision: {metric: score(metric, decision) for metric in protocol.metrics}
-        for decision in protocol.decisions
+def _outcome(protocol, predict, P_test):
+    """Test scores by decision and metric, each at the operating point tuned for it; and details."""
+    Y, weights = protocol.Y_test, protocol.sample_weight_test
+    scores, counts = {}, {}
+    for decision in protocol.decisions:
+        scores[decision], counts[decision] = {}, {}
+        for metric in protocol.metrics:
+            predicted = predict(metric, decision).astype(np.int32)
+            scores[decision][metric] = label_score(Y, predicted, metric, weights)
+            counts[decision][metric] = counts_of(Y, predicted, weights)
+    return scores, {
+        "counts": counts,
+        "average_precision": ranking_of(Y, P_test, weights),
+        "curves": curves_of(Y, P_test, protocol.metrics, weights),
     }
 
 

@@ -23,6 +23,8 @@ from sklearn_mrmp._compare.run import ComparisonRun
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._version import __version__
 
+_WITHOUT_NUMBERS = ("_plot", "_pages", "_reports", "_compare")
+
 
 def data_fingerprint(protocol):
     """Fingerprint of everything the runs of a comparison share."""
@@ -89,8 +91,8 @@ def code_fingerprint():
     digest = hashlib.sha1(usedforsecurity=False)
     package = Path(__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
-        # Pictures, tables and the command line change no number of a fitted model.
-        if not path.relative_to(package).as_posix().startswith(("_plot/", "_compare/")):
+        # Pictures, pages, tables and the command line change no number of a fitted model.
+        if path.relative_to(package).parts[0] not in _WITHOUT_NUMBERS:
             digest.update(ast.dump(ast.parse(path.read_bytes())).encode())
     return digest.hexdigest()
 
@@ -153,7 +155,8 @@ def _parse(line):
     except ValueError:
         return None
     expected = set(ComparisonRun.__dataclass_fields__)
-    if not isinstance(record, dict) or set(record) != expected:
+    # Details are for pages; a line without them has all the numbers of the tables.
+    if not isinstance(record, dict) or {*record, "details"} != expected:
         return None
     numbers = ("fit_time", "predict_time", "peak_memory")
     return record | {name: np.nan for name in numbers if record[name] is None}

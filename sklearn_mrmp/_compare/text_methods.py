@@ -6,7 +6,7 @@ Classifiers are imported when they are asked for: the command line itself loads 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_mrmp._baselines.problem_transformation import TunedBinaryRelevance
+from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
 from sklearn_mrmp._voting import SoftVotingMultilabelClassifier
 
 # Where the search for the penalty of standardised states starts.
@@ -26,7 +26,7 @@ def _mrmp_network(words, **source):
 def _pooled_regression(words, refit=False, **source):
     from sklearn_mrmp import TextEncoder
 
-    regression = TunedBinaryRelevance(start=_START, refit=refit)
+    regression = TunedBinaryRelevanceClassifier(start=_START, refit=refit)
     return make_pipeline(TextEncoder(pooling="mean", **source), StandardScaler(), regression)
 
 

@@ -4,13 +4,14 @@ Cuts are chosen by the F1 to expect, which scores tell once they are calibrated.
 and the logits of scores.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from sklearn_mrmp._decisions.label_set_model import to_logits
+from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._numerics.rows import evenly_spaced
 
 # Scores are held at what they are (slope 1, shift 0) as by this much information, so that a few
@@ -38,6 +39,8 @@ class Calibration:
         Middle and spread of margins; 0 and 1 for probabilities.
     from_logits : bool
         Whether scores are logits or margins instead of probabilities.
+    limit : float
+        Logits beyond it count as it.
 
     Examples
     --------
@@ -52,22 +55,24 @@ class Calibration:
     centre: float = 0.0
     scale: float = 1.0
     from_logits: bool = False
+    limit: float = _LARGEST_LOGIT
 
     @classmethod
-    def fit(cls, Y, S, from_logits=False, known=None):
+    def fit(cls, Y, S, from_logits=False, known=None, *, towards=(1.0, 0.0), limit=_LARGEST_LOGIT):
         """Fit on scores (n_samples, n_labels) of rows that were not fitted on, and their labels.
 
-        At least one label is true. `known` says which are known; None is all.
+        At least one label is true. `known` says which are known; None is all. `towards` has the
+        slope and the shift that the outcome is held at.
         """
         rows = evenly_spaced(len(S), max(1, _MOST_ENTRIES // max(S.shape[1], 1)))
         S, y = S[rows], Y[rows].ravel()
         if known is not None:
             S, y = S[known[rows]], y[known[rows].ravel()]
-        start, centre, scale = np.array([1.0, 0.0]), 0.0, 1.0
+        start, centre, scale = np.array(towards), 0.0, 1.0
         if from_logits:
             centre, scale = _middle_and_spread(to_logits(S, from_logits))
             start[1] = logit(np.clip(y.mean(), 1e-6, 1 - 1e-6))
-        z = cls(1.0, 0.0, centre, scale, from_logits)._limited(S).ravel()
+        z = cls(1.0, 0.0, centre, scale, from_logits, limit)._limited(S).ravel()
 
         def loss(parameters):
             logits = parameters[0] * z + parameters[1]
@@ -80,7 +85,7 @@ class Calibration:
 
         n_positives, bounds = max(np.count_nonzero(y), 1), [(0.0, None), (None, None)]
         slope, shift = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-        return cls(float(slope), float(shift), centre, scale, from_logits)
+        return cls(float(slope), float(shift), centre, scale, from_logits, limit)
 
     def __call__(self, S):
         """Probabilities of scores, float64; they rise with them."""
@@ -90,7 +95,7 @@ class Calibration:
         Z = to_logits(S, self.from_logits).astype(np.float64)
         Z -= self.centre
         Z /= self.scale
-        return np.clip(Z, -_LARGEST_LOGIT, _LARGEST_LOGIT, out=Z)
+        return np.clip(Z, -self.limit, self.limit, out=Z)
 
 
 def _middle_and_spread(margins):
@@ -99,3 +104,12 @@ def _middle_and_spread(margins):
     distances = np.abs(margins - centre)
     distances = distances[distances > 0]
     return centre, float(np.median(distances)) if len(distances) else 1.0
+
+
+def _complete(calibration):
+    """Check, in a model file, that there are numbers."""
+    values = [getattr(calibration, field.name) for field in fields(calibration)]
+    require(all(isinstance(v, (bool, float)) and np.isfinite(v) for v in values), "a calibration")
+
+
+Calibration._model_part = Part(complete=_complete)

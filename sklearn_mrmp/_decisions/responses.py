@@ -52,7 +52,7 @@ def label_scores(estimator, X, n_labels, response_method, positive=1):
         return _scores_of_one(response, getattr(estimator, "classes_", [0, 1]), positive)
     if isinstance(response, list):
         classes = estimator.classes_
-        columns = [_positive_column(P, values) for P, values in zip(response, classes, strict=True)]
+        columns = [positive_column(P, values) for P, values in zip(response, classes, strict=True)]
         response = np.column_stack(columns)
     response = np.asarray(response)
     if response.ndim != 2 or response.shape[1] != n_labels:
@@ -63,10 +63,36 @@ def label_scores(estimator, X, n_labels, response_method, positive=1):
     return response
 
 
+def class_probabilities(estimator, X, encoding):
+    """Probabilities by a target encoding, whatever classes the rows of a fit happened to contain.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted, with ``predict_proba``.
+    X : array-like
+        Input rows.
+    encoding : TargetEncoding
+        Of the whole target.
+
+    Returns
+    -------
+    P : ndarray of shape (n_samples, n_labels)
+        One column for each label of a label matrix, one for the second of two classes, and one for
+        each of several.
+    """
+    if encoding.is_matrix:
+        return label_scores(estimator, X, encoding.n_labels, "predict_proba")
+    P = np.asarray(estimator.predict_proba(X))
+    aligned = np.zeros((len(P), len(encoding.classes)), dtype=P.dtype)
+    aligned[:, np.searchsorted(encoding.classes, estimator.classes_)] = P
+    return aligned[:, 1:] if encoding.kind == "binary" else aligned
+
+
 def _scores_of_one(response, classes, positive):
     """Scores of a single label as a column, whichever way a classifier answers about it."""
     if isinstance(response, list):
-        return _positive_column(response[0], classes[0])[:, None]
+        return positive_column(response[0], classes[0])[:, None]
     response = np.asarray(response)
     is_column = response.ndim == 1 or response.shape[1] == 1
     if is_column and (isinstance(classes, list) or len(classes) == 2):
@@ -76,7 +102,7 @@ def _scores_of_one(response, classes, positive):
     return response[:, np.flatnonzero(np.asarray(classes) == positive)]
 
 
-def _positive_column(P, classes):
+def positive_column(P, classes):
     """Probability of class 1; a label that is constant in training has one column only."""
     where = np.flatnonzero(np.asarray(classes) == 1)
     return P[:, where[0]] if where.size else np.zeros(len(P), dtype=P.dtype)

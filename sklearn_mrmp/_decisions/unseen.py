@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_mrmp._decisions.responses import label_scores, training_part
+from sklearn_mrmp._decisions.responses import class_probabilities, label_scores, training_part
 from sklearn_mrmp._sklearn_compat import _safe_split
 
 
@@ -98,3 +98,30 @@ def _fold_scores(estimator, X, y, train, test, fit_params, **response):
     estimator.fit(X_train, y_train, **fit_params)
     X_test, _ = _safe_split(estimator, X, y, test, train)
     return label_scores(estimator, X_test, **response)
+
+
+def fold_probabilities(estimator, X, y, train, test, encoding, rows=None):
+    """Fit on the training rows and return the probabilities of the test rows.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Not fitted.
+    X, y : array-like
+        Rows and target.
+    train, test : ndarray of int
+        Positions of rows.
+    encoding : TargetEncoding
+        Of the whole target.
+    rows : ndarray of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    P : ndarray of shape (n_test, n_labels)
+        As of `class_probabilities`.
+    """
+    X_train, y_train = _safe_split(estimator, X, y, train)
+    X_test, _ = _safe_split(estimator, X, y, test, train)
+    params = {} if rows is None else {"sample_weight": rows[train]}
+    return class_probabilities(estimator.fit(X_train, y_train, **params), X_test, encoding)

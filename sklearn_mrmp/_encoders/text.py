@@ -16,7 +16,7 @@ from sklearn_mrmp._encoders.cache import StateCache
 from sklearn_mrmp._encoders.layers import chosen_layers, layers_of, read_layers
 from sklearn_mrmp._encoders.outline import evaluating, weights_of
 from sklearn_mrmp._encoders.pieces import Piece, room_for, rows_of, text_key
-from sklearn_mrmp._encoders.windows import token_windows, windows_by_length
+from sklearn_mrmp._encoders.windows import token_spans, token_windows, windows_by_length
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
@@ -177,6 +177,12 @@ class PretrainedEncoder:
                 cache.add(pieces[-1])
         tell(1.0)
         return rows_of(pieces, keys, self.width_, self.whole_width)
+
+    def token_spans(self, text, max_tokens=None):
+        """Names of a text's tokens, one for each state, and where in the text they stand."""
+        model, tokenizer = self.loaded()
+        max_tokens, window = _limits(model, tokenizer, max_tokens)
+        return token_spans(tokenizer, text, window, max_tokens)
 
     def _encoded(self, texts, limits, device, tell):
         """Encode texts, which are given by their keys, into a piece."""

@@ -24,7 +24,7 @@ from sklearn_mrmp._encoders.outline import (
 )
 from sklearn_mrmp._encoders.text import PretrainedEncoder, load_parts, reading_window
 from sklearn_mrmp._encoders.tokenizer_data import tokenizer_data, tokenizer_of
-from sklearn_mrmp._encoders.windows import token_windows
+from sklearn_mrmp._encoders.windows import token_spans, token_windows
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.part import Part, is_count, require
 
@@ -142,6 +142,10 @@ class TunableEncoder:
         starts = np.concatenate([[0], np.cumsum(per_text)])
         ids = np.fromiter((i for window in windows for i in window), np.int64, starts[-1])
         return TokenRows(starts, ids + 1, unknown=self.unknown + 1), None
+
+    def token_spans(self, text, max_tokens=None):
+        """Names of a text's tokens, one for each id, and where in the text they stand."""
+        return token_spans(self._loaded_tokenizer(), text, self.window, max_tokens)
 
     def _loaded_tokenizer(self):
         if self._tokenizer is None:

@@ -52,6 +52,38 @@ def token_windows(tokenizer, texts, window, max_tokens=None):
     return windows, np.array(kept, dtype=np.int64)
 
 
+def token_spans(tokenizer, text, window, max_tokens=None):
+    """Say what the tokens of a text are called, and where in the text they stand.
+
+    Parameters
+    ----------
+    tokenizer, window, max_tokens
+        As for `token_windows`.
+    text : str
+        The text.
+
+    Returns
+    -------
+    names : list of str
+        As the tokenizer calls them, in the order of the windows.
+    spans : list of ((int, int) or None)
+        First character, and the one after the last; None for tokens that the tokenizer has added,
+        and for all tokens of one that does not say where they stand.
+    """
+    windows, _ = token_windows(tokenizer, [text], window, max_tokens)
+    names = [name for ids in windows for name in tokenizer.convert_ids_to_tokens(ids)]
+    if not getattr(tokenizer, "is_fast", False):
+        return names, [None] * len(names)
+    options = {"truncation": True, "max_length": min(max_tokens or window, window)}
+    with tokenizer_errors():
+        encoded = tokenizer(
+            [text], **options, return_offsets_mapping=True, return_overflowing_tokens=True
+        )
+    # Windows are cut at their ends alone, so that the first tokens of all are those that are kept.
+    found = [span for offsets in encoded["offset_mapping"] for span in offsets][: len(names)]
+    return names, [(int(start), int(end)) if end > start else None for start, end in found]
+
+
 def windows_by_length(lengths):
     """Yield the numbers of windows in batches, longest first, with little padding.
 

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_mrmp._ensemble.choosing import choose_voters
 from sklearn_mrmp._ensemble.gain import VoteGain, vote_gain
 from sklearn_mrmp._ensemble.model import Ensemble, inside
 from sklearn_mrmp._ensemble.refitting import refitted
@@ -26,12 +27,12 @@ from sklearn_mrmp._ensemble.told_tuning import ToldPlan, told_evidence, tuned
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import SILENT, Report
+from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced, row_blocks
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
-from sklearn_mrmp._voters.choice import NETWORK, make_voters
+from sklearn_mrmp._voters.choice import NETWORK
 from sklearn_mrmp._voters.logistic import frequency_intercepts
-from sklearn_mrmp._voters.shortlist import needs_shortlist, shortlist_size
 
 # A short training is followed by the whole one where the network has lowered the held-out log loss
 # of the vote by more than this share, by two standard errors.
@@ -41,8 +42,6 @@ _NOBODY_READS = (
     "centroids, which cannot be trained to read told labels. They are used by the label graph, the "
     "label sets and the neighbours."
 )
-# Candidates are weighed by what this many entries of held-out rows say.
-_CANDIDATE_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,9 @@ class EnsemblePlan:
         Says how it goes.
     told : ToldPlan or None
         What is to be learned of told labels; None is nothing.
+    world : World
+        The processes of the fit. They train networks together and count votes each on its own; the
+        first one fits the other voters for all, and decides.
     """
 
     voters: list
@@ -77,6 +79,7 @@ class EnsemblePlan:
     alone: Callable[[], AbstractContextManager] | None = None
     report: Report = SILENT
     told: ToldPlan | None = None
+    world: World = ALONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,15 +161,16 @@ def fit_ensemble(plan, splits):
     KeyboardInterrupt
         When the user stopped it before anything was learned, or between several processes.
     """
-    chosen = _choose(plan, splits[0])
+    chosen = choose_voters(plan, splits[0])
     plan, first = _spend_where_it_pays(plan, chosen, splits)
-    folds = _until_interrupted(chain(first, _fit_folds(plan, chosen, splits, len(first))))
+    folds = chain(first, _fit_folds(plan, chosen, splits, len(first)))
+    folds = _until_interrupted(folds, keeps=plan.world.is_alone)
     if not folds:
         raise KeyboardInterrupt("Training was interrupted before its first epoch was done.")
     interrupted = folds[-1].interrupted
     keep = plan.network is not None and not interrupted
     fitted, stopped = finished(partial(_put_together, plan, folds), keep=keep)
-    return replace(fitted, interrupted=interrupted or stopped)
+    return replace(fitted, interrupted=interrupted or plan.world.agree(stopped))
 
 
 def _spend_where_it_pays(plan, chosen, splits):
@@ -186,7 +190,7 @@ def _spend_where_it_pays(plan, chosen, splits):
     fold = _fit_fold(tried, chosen, splits[0], 0, len(splits))
     if fold.interrupted:
         return tried, [fold]
-    gain = vote_gain(fold.evidence, NETWORK)
+    gain = plan.world.agree(vote_gain(fold.evidence, NETWORK))
     pays = gain.gain - _ERRORS * gain.standard_error > _PAYS
     plan.report.say(
         f"network: a short training lowers the held-out log loss of the vote by {gain}, which is "
@@ -243,46 +247,6 @@ def _weighed(ensemble, evidence, n_folds):
     return ensemble
 
 
-def _choose(plan, split):
-    """Fit the voters beside the network, with all that is chosen on held-out rows."""
-    voters = make_voters(plan.voters, split.rows, split.Y.shape[1])
-    for name, voter in voters.items():
-        with plan.report.stage(f"{name} voter: fitted"):
-            voters[name] = voter.fit(*split.train)
-    frequency = frequency_intercepts(split.Y, split.weights)
-    ensemble = Ensemble(split.rows.encoder, voters, frequency)
-    wanted = needs_shortlist(plan.label_shortlist, split.Y.shape[1])
-    if plan.network is None or "linear" not in voters or not wanted:
-        return ensemble
-    with plan.report.stage("candidate labels: chosen"):
-        return _with_candidates(ensemble, split, plan.label_shortlist)
-
-
-def _with_candidates(ensemble, split, label_shortlist):
-    weights = _candidate_weights(ensemble, split)
-    scorer = replace(ensemble, candidate_weights=weights)
-
-    def scores(block):
-        return scorer.scores(split.rows_valid.take(block))
-
-    size = shortlist_size(label_shortlist, scores, split.Y_valid)
-    return ensemble if size is None else replace(scorer, n_candidates=size)
-
-
-def _candidate_weights(ensemble, split):
-    Y = split.Y_valid
-    chosen = evenly_spaced(Y.shape[0], max(1, _CANDIDATE_ENTRIES // Y.shape[1]))
-    rows = split.rows_valid if len(chosen) == Y.shape[0] else split.rows_valid.take(chosen)
-    weights = None if split.weights_valid is None else split.weights_valid.take(chosen)
-    # A single voter that names candidates is weighed against the frequency.
-    return vote_weights(
-        [
-            (replace(votes, frequency=ensemble.frequency), truth)
-            for votes, truth in ensemble.evidence(rows, Y[chosen], weights)
-        ]
-    )
-
-
 def _fit_folds(plan, chosen, splits, n_done):
     """Folds in their order; one after the other, or several at once in processes of their own."""
     n_splits = len(splits)
@@ -304,7 +268,8 @@ def _fit_fold(plan, chosen, split, number, n_splits):
     """Fit the voters of a split and predict its held-out rows."""
     fold, report = chosen, plan.report.one_of("fold", number, n_splits)
     if n_splits > 1:
-        voters = refitted(chosen.voters, split.rows, split.Y, report, weights=split.weights)
+        how = {"weights": split.weights, "world": plan.world}
+        voters = refitted(chosen.voters, split.rows, split.Y, report, **how)
         frequency = frequency_intercepts(split.Y, split.weights)
         fold = replace(chosen, voters=voters, frequency=frequency)
     interrupted = False
@@ -331,7 +296,7 @@ def _fit_fold(plan, chosen, split, number, n_splits):
             return *found, told_evidence(plan.told, fold, split, *of_fold)
 
     (*found, told), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
-    interrupted = interrupted or stopped
+    interrupted = interrupted or plan.world.agree(stopped)
     return _Fold(fold, split.numbers[kept], Y, weights, *found, interrupted, told)
 
 
@@ -339,10 +304,13 @@ def _in_order(plan, voters):
     return {name: voters[name] for name, _ in plan.voters}
 
 
-def _until_interrupted(folds):
-    """Keep the folds up to one that the user stopped, and that one if it learned anything."""
+def _until_interrupted(folds, keeps):
+    """Keep the folds up to one that the user stopped, and that one if it learned anything.
+
+    Between two folds `keeps` says so: several processes could not agree on where they are.
+    """
     done = []
-    for fold in _stopping_at_interrupt(folds, done):
+    for fold in _stopping_at_interrupt(folds, done) if keeps else folds:
         if fold.learned:
             done.append(fold)
         elif done:

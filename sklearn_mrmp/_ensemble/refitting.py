@@ -6,10 +6,11 @@ Knows voters by their methods.
 from dataclasses import replace
 
 from sklearn_mrmp._host.report import SILENT
+from sklearn_mrmp._host.world import ALONE
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 
 
-def with_all_rows(ensemble, rows, Y, report=SILENT, weights=None):
+def with_all_rows(ensemble, rows, Y, report=SILENT, weights=None, world=ALONE):
     """Fit the voters beside the network anew on all rows: it takes seconds, and more rows help.
 
     Parameters
@@ -24,23 +25,31 @@ def with_all_rows(ensemble, rows, Y, report=SILENT, weights=None):
         Says how it goes.
     weights : EntryWeights, default=None
         What the entries of `Y` count.
+    world : World, default=ALONE
+        The processes of the fit; the first one fits them for all.
 
     Returns
     -------
     ensemble : Ensemble
     """
-    voters = refitted(ensemble.voters, rows, Y, report.at("refit"), seen=True, weights=weights)
+    how = {"seen": True, "weights": weights, "world": world}
+    voters = refitted(ensemble.voters, rows, Y, report.at("refit"), **how)
     return replace(ensemble, voters=voters, frequency=frequency_intercepts(Y, weights))
 
 
-def refitted(voters, rows, Y, report, seen=False, weights=None):
+def refitted(voters, rows, Y, report, seen=False, weights=None, world=ALONE):
     """Return the voters, those beside the network fitted anew with the choices they have made.
 
-    Those that have `seen` most of the rows may start from what they know; see `Voter.refit`.
+    Those that have `seen` most of the rows may start from what they know; see `Voter.refit`. Of
+    several processes the first one fits them for all.
     """
-    new = dict(voters)
-    for name, voter in voters.items():
-        if not voter.decodes_candidates:
-            with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
-                new[name] = voter.refit(rows, Y, seen, weights=weights)
-    return new
+
+    def fit():
+        new = {}
+        for name, voter in voters.items():
+            if not voter.decodes_candidates:
+                with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
+                    new[name] = voter.refit(rows, Y, seen, weights=weights)
+        return new
+
+    return {**voters, **world.once(fit)}

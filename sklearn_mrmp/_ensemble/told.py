@@ -64,13 +64,23 @@ class ToldVote:
         Z : ndarray of shape (n_chosen, n_labels), float32
             A row's numbers depend on it and on what is told of it alone.
         """
+        votes = self.doubted(ensemble, votes, rows, told, chosen)
+        parts = {VOTE: ensemble.log_odds(votes), **self.added(votes, rows, told, chosen)}
+        return weighted(Votes(parts), self.weights)
+
+    def doubted(self, ensemble, votes, rows, told, chosen):
+        """Return the votes with neighbours that contradict counting less; see `log_odds`."""
         votes = replace(votes, logits={**votes.logits})
         for name, voter in doubting(ensemble).items():
             (votes.logits[name],) = voter.told_logits(rows, told, (self.factor,), chosen)
-        parts = {VOTE: ensemble.log_odds(votes), **told_parts(told, self.lifts)}
+        return votes
+
+    def added(self, votes, rows, told, chosen):
+        """Return what is added to the plain vote, by name and before its weight."""
+        parts = told_parts(told, self.lifts)
         if self.linear is not None:
             parts[LINEAR] = self.linear.logits(rows, told, chosen) - votes.logits["linear"]
-        return weighted(Votes(parts), self.weights)
+        return parts
 
 
 def doubting(ensemble):

@@ -18,6 +18,7 @@ from sklearn_mrmp._graph.chi2 import (
 from sklearn_mrmp._graph.known_pairs import significant_known_pairs
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._numerics.entry_weights import checked_weights
+from sklearn_mrmp._numerics.label_lists import table_if_listed
 from sklearn_mrmp._numerics.unknown import split_unknown
 
 __all__ = ["LabelGraph", "label_graph"]
@@ -41,8 +42,9 @@ def label_graph(
     Parameters
     ----------
     Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        0/1 label matrix; the column names of a data frame become label names. NaN is an unknown
-        entry: each pair of labels is tested on the rows in which both are known.
+        0/1 label matrix; the column names of a data frame become label names. Or a list that has
+        a list of label names for each row. NaN is an unknown entry: each pair of labels is tested
+        on the rows in which both are known.
     alpha : float, default=0.05
         Level of the test: an edge needs a (corrected) p-value of at most `alpha`.
     correction : {None, "bonferroni", "fdr_bh"}, default=None
@@ -84,6 +86,7 @@ def label_graph(
            [0., 0., 0.]])
     """
     _check_options(alpha, correction, edge_weight, min_count)
+    Y = table_if_listed(Y, what="Y")
     if label_names is None:
         label_names = getattr(Y, "columns", None)
     Y, known = split_unknown(Y)

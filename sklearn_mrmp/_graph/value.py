@@ -1,7 +1,7 @@
 """`LabelGraph`: named relations between labels as an immutable value.
 
 It holds any relations, learned or given, and answers questions about them; it does not know how
-they came about. Knows numpy and scipy only (pandas and networkx on demand, for export).
+they came about. Knows numpy and scipy only; its exports know pandas, networkx and pages.
 """
 
 import copy
@@ -23,11 +23,11 @@ from sklearn_mrmp._graph.adjacency import (
     with_data,
 )
 from sklearn_mrmp._graph.chi2 import chi2_p_value, chi2_statistic
-from sklearn_mrmp._graph.export import edge_frame, edge_html, edge_networkx
+from sklearn_mrmp._graph.exporting import GraphExports
 from sklearn_mrmp._model_files.part import Part
 
 
-class LabelGraph:
+class LabelGraph(GraphExports):
     """Named relations between labels, with the counts they were learned from.
 
     The graph is a value: it copies what it is given, its arrays are read-only, graphs with equal
@@ -246,47 +246,6 @@ class LabelGraph:
             self._relations, label_names, self._n_samples, self._counts, self._co_occurrence
         )
 
-    def to_frame(self):
-        """Return the edges as a table, strongest first.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per edge: ``source``, ``target``, ``relation``, ``weight``, ``lift``, ``chi2``,
-            ``p_value``, ``co_occurrence``. Sorted by falling weight, then chi2. A link in both
-            directions is two edges. What is unknown (edges given by the user) is missing.
-
-        Examples
-        --------
-        >>> from sklearn_mrmp import label_graph
-        >>> Y = [[1, 1], [1, 1], [1, 0], [0, 0], [0, 0], [0, 0]] * 4
-        >>> graph = label_graph(Y, edge_weight="conditional", label_names=["sea", "ship"])
-        >>> frame = graph.to_frame()
-        >>> frame[["source", "target", "weight", "lift", "co_occurrence"]].round(3)
-          source target  weight  lift  co_occurrence
-        0   ship    sea   0.500   2.0              8
-        1    sea   ship   0.333   2.0              8
-        """
-        return edge_frame(self)
-
-    def to_networkx(self):
-        """Return the graph as a networkx multigraph.
-
-        Returns
-        -------
-        graph : networkx.MultiDiGraph
-            Nodes are label names (attributes ``index`` and, when known, ``count``); edges have the
-            relation as their key and the columns of `to_frame` as attributes.
-
-        Examples
-        --------
-        >>> from sklearn_mrmp import LabelGraph
-        >>> graph = LabelGraph({"parent": [[0, 1], [0, 0]]}, ["animal", "cat"]).to_networkx()
-        >>> list(graph.edges(keys=True, data="weight"))
-        [('animal', 'cat', 'parent', 1.0)]
-        """
-        return edge_networkx(self)
-
     def _links(self, relation):
         """Symmetric CSR array of links: the stronger direction, of one relation or of all."""
         if relation is not None and relation not in self._relations:
@@ -299,9 +258,6 @@ class LabelGraph:
         samples = "" if self._n_samples is None else f", {self._n_samples} samples"
         relations = ", ".join(f"{name}: {A.nnz} edges" for name, A in self._relations.items())
         return f"LabelGraph({self.n_labels} labels{samples}; {relations})"
-
-    def _repr_html_(self):
-        return edge_html(self)
 
     def __eq__(self, other):
         if not isinstance(other, LabelGraph):

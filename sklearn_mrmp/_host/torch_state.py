@@ -23,6 +23,7 @@ def resolve_device(device):
     ----------
     device : str
         ``"auto"`` takes CUDA, then MPS, then the CPU; anything else is torch's name for a device.
+        Of several CUDA devices, processes that train together take one each, by ``LOCAL_RANK``.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def resolve_device(device):
     """
     if device == "auto":
         if torch.cuda.is_available():
-            return "cuda"
+            return _cuda_of_process()
         return "mps" if torch.backends.mps.is_available() else "cpu"
     try:
         name = str(torch.device(device))
@@ -56,6 +57,19 @@ def resolve_device(device):
             "driver and build of torch fit the device."
         )
     return name
+
+
+def _cuda_of_process():
+    """Return the CUDA device of this process: its own, where a launcher has numbered them."""
+    number, n_devices = os.environ.get("LOCAL_RANK"), torch.cuda.device_count()
+    if number is None or n_devices == 1:
+        return "cuda"
+    if not number.isdecimal() or int(number) >= n_devices:
+        raise ValueError(
+            f"LOCAL_RANK={number!r} has no CUDA device: there are {n_devices}. Start one process "
+            "for each device of a machine, or set device."
+        )
+    return f"cuda:{number}"
 
 
 def is_present(name):

@@ -18,10 +18,13 @@ _voting:SoftVotingMultilabelClassifier
 _baselines.hyperboxes:Hyperboxes
 _baselines.mlaram:MLARAMClassifier
 _baselines.mlknn:MLKNNClassifier
-_baselines.problem_transformation:ConstantTolerantLogisticRegression
-_baselines.problem_transformation:LabelPowersetClassifier
+_baselines.label_chain:LabelChainClassifier
+_baselines.label_powerset:LabelPowersetClassifier
 _baselines.sparse_neighbors:SparseNeighbors
+_baselines.tuned_relevance:TunedBinaryRelevanceClassifier
 _baselines.unit_range:UnitRange
+_calibrated:CalibratedMultilabelClassifier
+_decisions.calibration:Calibration
 _decisions.held_out:HeldOutScores
 _decisions.goals.costs:LabelCosts
 _decisions.goals.floors:PrecisionFloor
@@ -67,6 +70,9 @@ _network.voter:NetworkVoter
 _peers.lamp:LaMPClassifier
 _peers.mlrnn:MLRNNClassifier
 _peers.mpvae:MPVAEClassifier
+_trust.calibration:LabelCalibrator
+_trust.calibration:StepMap
+_trust.conformal:LabelConformal
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter
 _voters.linear:LinearVoter

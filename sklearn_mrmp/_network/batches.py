@@ -47,10 +47,21 @@ class TokenBatches:
         pass.
     takes_labels : bool, default=False
         Whether the network wants to see the targets as well, as ``targets``.
+    share : (int, int), default=(0, 1)
+        Which process this is, and how many there are: a batch has `batch_size` rows for each of
+        them, in an order that is common to all, and this process gets its share of the rows. What
+        is drawn for these rows is drawn by each process on its own.
     """
 
     def __init__(
-        self, dataset, batch_size, rng=None, feature_dropout=0.0, n_skip=0, takes_labels=False
+        self,
+        dataset,
+        batch_size,
+        rng=None,
+        feature_dropout=0.0,
+        n_skip=0,
+        takes_labels=False,
+        share=(0, 1),
     ):
         self.dataset = dataset
         self.batch_size = batch_size
@@ -58,24 +69,39 @@ class TokenBatches:
         self.feature_dropout = feature_dropout
         self.n_skip = n_skip
         self.takes_labels = takes_labels
+        self.share = share
 
     def __len__(self):
-        return -(-len(self.dataset) // self.batch_size)
+        return n_batches(len(self.dataset), self.batch_size, self.share[1])
 
     def __iter__(self):
         lengths = self.dataset.rows.lengths
         n_skip, self.n_skip = self.n_skip, 0
-        # Validation draws the same labels in every epoch, so that its losses can be compared.
-        rng = np.random.default_rng(0) if self.rng is None else self.rng
-        for i, chosen in enumerate(bucketed(lengths, self.batch_size, self.rng)):
+        batches = bucketed(lengths, self.batch_size * self.share[1], self.rng)
+        rng = self._drawing()
+        for i, chosen in enumerate(batches):
+            chosen = share_of(chosen, *self.share, repeats=self.rng is not None)
+            if not len(chosen):  # fewer validation rows than processes
+                continue
             rows = self.dataset.rows.take(chosen)
             if self.feature_dropout and self.rng is not None:
-                rows = rows.drop(self.feature_dropout, self.rng)
+                rows = rows.drop(self.feature_dropout, rng)
             labels, targets = self.dataset.targets(chosen, rng)
             if i >= n_skip:  # skipped ones have drawn from `rng`, too
                 if self.takes_labels:
                     labels["targets"] = targets[0]
                 yield as_tensors(rows.padded()) | labels, targets
+
+    def _drawing(self):
+        """Return where the numbers for single rows come from, after the order has been drawn.
+
+        Validation draws the same labels in every epoch, so that its losses can be compared.
+        """
+        rank, size = self.share
+        if size == 1:
+            return np.random.default_rng(0) if self.rng is None else self.rng
+        seed = 0 if self.rng is None else self.rng.integers(2**32)
+        return np.random.default_rng([seed, rank])
 
 
 class TokenDataset(Dataset):
@@ -182,6 +208,40 @@ def bucketed(lengths, batch_size, rng=None):
     for block in _cut(order, batch_size * _BATCHES_PER_BLOCK):
         batches += _cut(block[np.argsort(lengths[block], kind="stable")], batch_size)
     return [batches[i] for i in rng.permutation(len(batches))]
+
+
+def n_batches(n_samples, batch_size, n_processes=1):
+    """Count the batches of an epoch."""
+    return -(-n_samples // (batch_size * n_processes))
+
+
+def share_of(batch, rank, n_processes, repeats=True):
+    """Rows of a batch that one of several processes looks at.
+
+    Parameters
+    ----------
+    batch : ndarray of int
+        Row numbers, at least one.
+    rank, n_processes : int
+        Which process, and of how many.
+    repeats : bool, default=True
+        Whether rows are repeated where there are fewer than processes, so that each has one; else
+        some processes have none.
+
+    Returns
+    -------
+    rows : ndarray of int
+
+    Examples
+    --------
+    >>> share_of(np.array([7, 5, 3]), 0, 2).tolist(), share_of(np.array([7, 5, 3]), 1, 2).tolist()
+    ([7, 3], [5])
+    >>> share_of(np.array([7]), 1, 2).tolist()
+    [7]
+    """
+    if repeats and len(batch) < n_processes:
+        batch = np.resize(batch, n_processes)
+    return batch[rank::n_processes]
 
 
 def prediction_batches(rows, n_decoded, d_inner, device):

@@ -9,6 +9,8 @@ import threading
 
 from skorch.callbacks import Callback
 
+from sklearn_mrmp._host.world import ALONE
+
 
 class StopAfterBatch(Callback):
     """Hold a Ctrl-C back until the batch is done; a second one interrupts at once.
@@ -16,13 +18,29 @@ class StopAfterBatch(Callback):
     Used as a context around training and as its last callback. Signals are left alone outside the
     main thread, where there are none, and where somebody else handles them.
 
+    Parameters
+    ----------
+    world : World, default=ALONE
+        The processes of the fit; several stop after the same batch.
+
     Attributes
     ----------
     n_asked : int
-        How many times Ctrl-C was pressed.
+        How many times Ctrl-C was pressed here.
+    agreed : bool
+        Whether several processes have agreed to stop.
     """
 
     n_asked = 0
+    agreed = False
+
+    def __init__(self, world=ALONE):
+        self.world = world
+
+    @property
+    def stops(self):
+        """Whether training is to stop."""
+        return self.n_asked > 0 if self.world.is_alone else self.agreed
 
     def __enter__(self):
         self.n_asked = 0
@@ -45,5 +63,5 @@ class StopAfterBatch(Callback):
 
     def on_batch_end(self, net, **kwargs):
         """Stop if asked to."""
-        if self.n_asked:
+        if self.stops:
             raise KeyboardInterrupt

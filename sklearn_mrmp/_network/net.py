@@ -19,6 +19,7 @@ from sklearn_mrmp._network.batches import (
     suits_one_thread,
 )
 from sklearn_mrmp._network.callbacks import StopTraining
+from sklearn_mrmp._network.distributed.shared_training import SharedTraining
 from sklearn_mrmp._numerics.log_odds import to_probabilities
 
 
@@ -70,15 +71,22 @@ class MultilabelNet(NeuralNet):
         """Tell the callbacks; a KeyboardInterrupt at the end of an epoch is early stopping.
 
         That is how skorch's `EarlyStopping` stops. A Ctrl-C waits for the end of a batch; a second
-        one may come at any time, and is the user's.
+        one may come at any time, and is the user's. Several processes stop together.
         """
+        ends_epoch, stopped = method_name == "on_epoch_end", None
         try:
-            return super().notify(method_name, **cb_kwargs)
+            super().notify(method_name, **cb_kwargs)
         except KeyboardInterrupt as error:
             asked = any(getattr(callback, "n_asked", 0) for _, callback in self.callbacks_)
-            if method_name == "on_epoch_end" and not asked:
-                raise StopTraining from error
-            raise
+            if not ends_epoch or asked:
+                raise
+            stopped = error
+        if ends_epoch and self._ends_training(wants_to=stopped is not None):
+            raise StopTraining from stopped
+
+    def _ends_training(self, wants_to):
+        shared = [cb for _, cb in self.callbacks_ if isinstance(cb, SharedTraining)]
+        return shared[0].stops(wants_to) if shared else wants_to
 
     def fit_loop(self, X, y=None, epochs=None, **fit_params):
         """Train, and remember whether the user stopped it."""
@@ -154,6 +162,7 @@ class MultilabelNet(NeuralNet):
         """Drop what only training needs, so that a pickle holds the model and no rows."""
         self.train_split = None
         self.iterator_train__rng = None
+        self.iterator_train__share = self.iterator_valid__share = (0, 1)
         self.callbacks = None
         self.callbacks_ = []
         # A pretrained encoder: the weights it started with.

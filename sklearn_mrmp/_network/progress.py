@@ -184,7 +184,7 @@ class SlowEpochWarning(Callback):
         )
 
 
-def progress_callbacks(run, report, training, rows, *, warns_if_slow, title):
+def progress_callbacks(run, report, training, rows, *, n_batches, warns_if_slow, title):
     """Make the callbacks that show how training goes.
 
     Parameters
@@ -197,6 +197,8 @@ def progress_callbacks(run, report, training, rows, *, warns_if_slow, title):
         Resolved.
     rows : TokenRows
         Training rows.
+    n_batches : int
+        Batches of an epoch.
     warns_if_slow : bool
         Whether to look at the clock.
     title : str
@@ -206,8 +208,7 @@ def progress_callbacks(run, report, training, rows, *, warns_if_slow, title):
     -------
     callbacks : list of (str, Callback)
     """
-    n_epochs, n_batches = training.max_epochs, -(-len(rows) // training.batch_size)
-    callbacks, row_length = [], float(rows.lengths.mean())
+    n_epochs, callbacks, row_length = training.max_epochs, [], float(rows.lengths.mean())
     if warns_if_slow and row_length >= _LONG_ROWS:
         watch = SlowEpochWarning(n_batches, n_epochs, row_length, report.clock)
         callbacks.append(("slow_epoch", watch))

@@ -14,10 +14,12 @@ from sklearn_mrmp._checkpoints.callback import TrainingCheckpoint
 from sklearn_mrmp._host.interrupts import InsistedInterrupt
 from sklearn_mrmp._host.report import SILENT
 from sklearn_mrmp._host.torch_state import load_compiler, resolve_device, seeded_torch
+from sklearn_mrmp._host.world import ALONE
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
-from sklearn_mrmp._network.batches import TokenBatches
+from sklearn_mrmp._network.batches import TokenBatches, n_batches
 from sklearn_mrmp._network.callbacks import BestWeights, training_callbacks
+from sklearn_mrmp._network.distributed.shared_training import SharedTraining
 from sklearn_mrmp._network.interrupt import StopAfterBatch
 from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
 from sklearn_mrmp._network.net import MultilabelNet
@@ -92,6 +94,7 @@ def train_network(
     checkpoint=None,
     report=SILENT,
     warns_if_slow=False,
+    world=ALONE,
 ):
     """Train a network.
 
@@ -116,6 +119,8 @@ def train_network(
         Says how it goes.
     warns_if_slow : bool, default=False
         Whether to warn of long rows that take long; one training of a fit says it for all.
+    world : World, default=ALONE
+        The processes that train it together, all with the same arguments but `report`.
 
     Returns
     -------
@@ -126,26 +131,35 @@ def train_network(
     InsistedInterrupt
         When the user pressed Ctrl-C twice.
     """
-    checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch()
+    checkpoint, interrupt = checkpoint or TrainingCheckpoint(), StopAfterBatch(world)
     training = recipe.training.resolved(train.rows)
     n_stop = min(n_stop or training.max_epochs, training.max_epochs)
     device = resolve_device(training.device)
     load_compiler()
     data = NetworkData.of(encoder, train, graph)
+    n_batches_of_epoch = n_batches(len(train), training.batch_size, world.size)
     needs = TrainingNeeds.of(recipe, training, data, train)
     shown = progress_callbacks(
         recipe.run,
         report,
         training,
         train.rows,
-        warns_if_slow=warns_if_slow,
+        n_batches=n_batches_of_epoch,
+        warns_if_slow=warns_if_slow and world.is_first,
         title=recipe.architecture.title,
     )
+    shared = [] if world.is_alone else [SharedTraining(world, interrupt, checkpoint)]
+    callbacks = [
+        *[("shared_training", callback) for callback in shared],
+        *training_callbacks(training, n_batches=n_batches_of_epoch, has_valid=valid is not None),
+        *shown,
+        *(recipe.run.callbacks or ()),
+    ]
     with enough_memory(needs, device), seeded_torch(seed, device):
         net = MultilabelNet(
             **_network_arguments(recipe, data),
-            **_optimizer_arguments(recipe, training, train, valid, shown),
-            **_iterator_arguments(recipe, training, seed, checkpoint.n_batches_done),
+            **_optimizer_arguments(training, callbacks),
+            **_iterator_arguments(recipe, training, seed, checkpoint.n_batches_done, world),
             train_split=None if valid is None else predefined_split(valid),
             max_epochs=n_stop,
             device=device,
@@ -155,20 +169,28 @@ def train_network(
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
+        for callback in shared:
+            callback.start(net, seed)
         report.say(f"network: trains on {len(train)} rows for up to {n_stop} epochs on {device}")
         with report.stage("network: trained"), interrupt, closing_bars(shown):
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
-            trained = _ended(net, interrupt)
+            trained = _ended(net, _is_interrupted(net, interrupt, world))
             net.forget_training()
     if interrupt.n_asked > 1:
         raise InsistedInterrupt  # skorch has swallowed it
     return trained
 
 
-def _ended(net, interrupt):
+def _ended(net, interrupted):
     """Say how training ended, as the callbacks know it."""
     returned = any(isinstance(cb, BestWeights) and cb.returned_ for _, cb in net.callbacks_)
-    return TrainedNetwork(net, returned, net.interrupted_ or interrupt.n_asked > 0)
+    return TrainedNetwork(net, returned, interrupted)
+
+
+def _is_interrupted(net, interrupt, world):
+    """Whether the user has stopped a training: in any of the processes, unless insisting on it."""
+    asked = net.interrupted_ or interrupt.n_asked > 0
+    return asked if interrupt.n_asked > 1 else world.any(asked)
 
 
 def _network_arguments(recipe, data):
@@ -184,16 +206,14 @@ def _network_arguments(recipe, data):
     }
 
 
-def _optimizer_arguments(recipe, training, train, valid, shown):
-    n_batches = -(-len(train) // training.batch_size)
-    callbacks = training_callbacks(training, n_batches=n_batches, has_valid=valid is not None)
+def _optimizer_arguments(training, callbacks):
     return {
         "optimizer": OPTIMIZER,
         "optimizer__weight_decay": training.weight_decay,
         "optimizer__fused": True,
         "optimizer__param_groups": _groups(training),
         "lr": training.lr,
-        "callbacks": [*callbacks, *shown, *(recipe.run.callbacks or ())],
+        "callbacks": callbacks,
     }
 
 
@@ -202,8 +222,9 @@ def _groups(training):
     return [(_ENCODER, {"lr": training.encoder_lr})] if training.encoder_lr else []
 
 
-def _iterator_arguments(recipe, training, seed, n_skip):
+def _iterator_arguments(recipe, training, seed, n_skip, world):
     takes_labels = recipe.architecture.module.takes_labels
+    share = world.rank, world.size
     return {
         "batch_size": training.batch_size,
         "iterator_train": TokenBatches,
@@ -211,8 +232,10 @@ def _iterator_arguments(recipe, training, seed, n_skip):
         "iterator_train__feature_dropout": training.feature_dropout,
         "iterator_train__n_skip": n_skip,
         "iterator_train__takes_labels": takes_labels,
+        "iterator_train__share": share,
         "iterator_valid": TokenBatches,
         "iterator_valid__takes_labels": takes_labels,
+        "iterator_valid__share": share,
     }
 
 

@@ -13,7 +13,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_mrmp._checkpoints.run import CheckpointRun
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._network.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.batches import TokenDataset
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
 from sklearn_mrmp._voters.choice import NETWORK
@@ -73,6 +75,12 @@ class NetworkVoter:
         """Most probable label sets where they are found, bool (n_samples, n_labels)."""
         return self.nets[0].most_probable_sets(rows.tokens)
 
+    def attributor(self):
+        """Return what attributes logits to tokens; None if these networks have no gradients."""
+        if not all(can_attribute(net.module_) for net in self.nets):
+            return None
+        return NetworkAttributor(self.nets)
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrainer:
@@ -102,6 +110,8 @@ class NetworkTrainer:
         A short training that is tried first.
     prefix : str
         Begins the names of checkpoints, so that those of a short training are its own.
+    world : World
+        The processes that train each network together.
     """
 
     recipe: NetworkRecipe
@@ -115,6 +125,7 @@ class NetworkTrainer:
     n_candidates: int | None = None
     first_try: NetworkRecipe | None = None
     prefix: str = ""
+    world: World = ALONE
 
     def short(self):
         """Return the trainer of the short training, or None."""
@@ -214,6 +225,7 @@ class NetworkTrainer:
             checkpoint=self.checkpoints.stage(name),
             report=self.report.one_of("member", member, self.n_members),
             warns_if_slow=name.removeprefix(self.prefix) in ("train", "fold-0"),
+            world=self.world,
         )
 
 

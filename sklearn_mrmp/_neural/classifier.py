@@ -27,10 +27,14 @@ from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
+from sklearn_mrmp._network.distributed.group import world_of_fit
 from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
+from sklearn_mrmp._neural.explaining import ExplainMixin
+from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
-from sklearn_mrmp._neural.learning import FitSettings, Lesson
+from sklearn_mrmp._neural.learning import Lesson
+from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
@@ -42,7 +46,13 @@ from sklearn_mrmp._text_encoder import taken_apart
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
-class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelClassifier):
+class BaseNeuralClassifier(
+    ExplainMixin,
+    OutOfFoldMixin,
+    ToldLabelsMixin,
+    TunedDecisionsMixin,
+    BaseMultilabelClassifier,
+):
     """A network, and whoever votes beside it, as a multi-label classifier.
 
     Attributes
@@ -73,8 +83,8 @@ class BaseNeuralClassifier(ToldLabelsMixin, TunedDecisionsMixin, BaseMultilabelC
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; see `input_type`.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes. NaN in a label matrix, or pandas' NA, is an
-            unknown entry, from which nothing is learned.
+            0/1 label matrix, a list of label names for each row, or a vector of classes. NaN in a
+            label matrix, or pandas' NA, is an unknown entry, from which nothing is learned.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, at least 0: a row of weight 2 counts like two equal rows.
         X_val, y_val : like `X` and `y`, default=None
@@ -120,7 +130,12 @@ None, default=None
         literal = params.get("architecture") == "paper"
         kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
-        resolve_device(settings.training.device)  # refused here, not after minutes
+        device = resolve_device(settings.training.device)  # refused here, not after minutes
+        with world_of_fit(device) as world:
+            return self._fit_in(world, kind, settings.in_world(world), X, y, X_val, y_val, entries)
+
+    def _fit_in(self, world, kind, settings, X, y, X_val, y_val, entries):
+        params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
         report = Report(settings.run.verbose)
@@ -128,6 +143,7 @@ None, default=None
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
             known_rate = entries.check_known_rate(self._target_encoding, voters)
+            n_samples = Y.shape[0]
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
                 X, Y = X[keep], Y[keep]
@@ -150,8 +166,10 @@ None, default=None
             params.get("random_state"),
             report,
             known_rate,
+            world,
         ).learn()
         self._store(learned)
+        self._store_out_of_fold(learned.oof, keep, n_samples)
         self._tune_given_decision()
         return learned.interrupted
 
@@ -372,7 +390,7 @@ def neural_part():
             "cv": lambda classifier: EnsembleSettings.cv,
             "random_state": nothing,
         },
-        left_out=FROM_TARGET,
+        left_out=(*FROM_TARGET, "_oof"),
         local=("checkpoint_dir",),
         tidy={"history_": plain_history},
         complete=_complete,

@@ -17,7 +17,7 @@ from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
-from sklearn_mrmp._ensemble.splits import make_splits
+from sklearn_mrmp._ensemble.splits import is_share, make_splits
 from sklearn_mrmp._ensemble.told import ToldVote
 from sklearn_mrmp._ensemble.told_tuning import ToldPlan
 from sklearn_mrmp._graph.lifts import label_lifts, linked
@@ -26,73 +26,18 @@ from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
 from sklearn_mrmp._host.report import Report
 from sklearn_mrmp._host.torch_state import torch_threads
+from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._network.architecture import Architecture
-from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
+from sklearn_mrmp._neural.fit_settings import FitSettings
+from sklearn_mrmp._neural.out_of_fold import in_row_order
 from sklearn_mrmp._neural.tuning import tune_decisions
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
-from sklearn_mrmp._settings import (
-    EnsembleSettings,
-    GraphSettings,
-    InputSettings,
-    OutcomeSettings,
-    RunSettings,
-    Settings,
-)
 from sklearn_mrmp._targets import TargetEncoding
 from sklearn_mrmp._version import __version__
 from sklearn_mrmp._voters.choice import NETWORK, check_voters
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """All parameters of an estimator, by what they are for."""
-
-    network: Settings
-    training: TrainingSettings
-    input: InputSettings
-    graph: GraphSettings
-    ensemble: EnsembleSettings
-    outcome: OutcomeSettings
-    run: RunSettings
-    first_try: tuple[Settings, TrainingSettings] | None = None
-
-    @classmethod
-    def of(cls, params, architecture, input_type):
-        """Sort the parameters of an estimator, which are given by name; ``"auto"`` is replaced.
-
-        `first_try` has the network and the training of a short cycle where one is to be tried.
-        """
-        settings = cls._sorted(params, architecture, architecture.automatic(params, input_type))
-        values = architecture.first_try(params, input_type)
-        if values is None:
-            return settings
-        short = cls._sorted(params, architecture, values)
-        return replace(settings, first_try=(short.network, short.training))
-
-    @classmethod
-    def _sorted(cls, params, architecture, known):
-        params = {
-            name: known.get(name, value) if isinstance(value, str) and value == "auto" else value
-            for name, value in params.items()
-        }
-        groups = (
-            architecture.settings,
-            TrainingSettings,
-            InputSettings,
-            GraphSettings,
-            EnsembleSettings,
-            OutcomeSettings,
-            RunSettings,
-        )
-        return cls(*(group.from_params(params) for group in groups))
-
-    @property
-    def learned_with(self):
-        """All that the weights depend on."""
-        return [self.network, self.training, self.input, self.graph, self.ensemble]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +62,8 @@ class Learned:
         Whether the user stopped it after something had been learned.
     told : ToldVote or None
         What told labels say of the others; None for a vector of classes and for a single label.
+    oof : ndarray of shape (n_samples, n_labels), float32, or None
+        With folds, the probabilities of each row by voters that were not fitted on it.
     """
 
     ensemble: Ensemble
@@ -127,6 +74,7 @@ class Learned:
     gain: VoteGain | None
     interrupted: bool
     told: ToldVote | None = None
+    oof: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +103,8 @@ class Lesson:
         Says what is being done.
     known_rate : float or None
         Mean share of labels that are told where the vote learns to read told labels.
+    world : World
+        The processes that learn together.
     """
 
     settings: FitSettings
@@ -168,6 +118,7 @@ class Lesson:
     random_state: object
     report: Report
     known_rate: float | None = None
+    world: World = ALONE
 
     def learn(self):
         """Do all steps.
@@ -176,7 +127,8 @@ class Lesson:
         -------
         learned : Learned
         """
-        checkpoints = CheckpointRun(self.settings.run.checkpoint_dir, __version__)
+        folder = self.settings.run.checkpoint_dir
+        checkpoints = CheckpointRun(folder, __version__, self.world)
         random_state = checkpoints.random_state(self.random_state)
         with self.report.stage("rows: encoded and split"):
             splits = self._splits(random_state)
@@ -191,15 +143,23 @@ class Lesson:
         with torch_threads(self.settings.run.n_threads):
             fitted = fit_ensemble(plan, splits)
             keep = plan.network is not None and not fitted.interrupted
-            tuned, stopped = finished(partial(self._tune_decisions, fitted), keep=keep)
+            tuned, stopped = self._finished(partial(self._tune_decisions, fitted), keep)
+            *tuned, P_held_out = tuned
             ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
             if self.given is None:
                 ensemble, interrupted = self._use_all_rows(fitted, interrupted)
             keep = plan.network is not None and not interrupted
-            told, stopped = finished(partial(self._told, plan, fitted, ensemble), keep=keep)
+            told, stopped = self._finished(partial(self._told, plan, fitted, ensemble), keep)
         network = fitted.ensemble.voters.get(NETWORK)
         first = None if network is None else network.members[0]
-        return Learned(ensemble, graph, *tuned, first, fitted.gain, interrupted or stopped, told)
+        oof = self._out_of_fold(fitted.numbers, P_held_out)
+        ended = interrupted or stopped
+        return Learned(ensemble, graph, *tuned, first, fitted.gain, ended, told, oof)
+
+    def _finished(self, step, keep):
+        """Run a step to its end; all processes have the first one's answer whether to stop."""
+        result, stopped = finished(step, keep=keep)
+        return result, self.world.agree(stopped)
 
     @cached_property
     def _rows(self):
@@ -250,6 +210,7 @@ class Lesson:
             checkpoints=checkpoints,
             report=self.report,
             first_try=first,
+            world=self.world,
         )
         return EnsemblePlan(
             voters,
@@ -259,6 +220,7 @@ class Lesson:
             alone=partial(torch_threads, 1),
             report=self.report,
             told=self._told_plan(graph, seed),
+            world=self.world,
         )
 
     def _told_plan(self, graph, seed):
@@ -285,12 +247,20 @@ class Lesson:
         -------
         label_sets : LabelSetVote or None
         points : OperatingPoints or None
+        P : ndarray
+            Probabilities of the held-out rows.
         """
         if self.target.kind == "multiclass":
-            return None, None
+            return None, None, fitted.P
         wants_sets = self.settings.outcome.label_sets and self.Y.shape[1] > 1
         forget = self.given is not None
         return tune_decisions(fitted, self._others(fitted), wants_sets, forget, self.report)
+
+    def _out_of_fold(self, numbers, P):
+        """Probabilities of held-out rows in the order of all rows; None without folds."""
+        if self.given is not None or is_share(self.settings.ensemble.cv):
+            return None
+        return in_row_order(P, numbers, self.Y.shape[0])
 
     def _others(self, fitted):
         """Labels of training rows that no vote was kept for, and what these count; or None."""
@@ -318,12 +288,12 @@ class Lesson:
         except InsistedInterrupt:
             raise
         except KeyboardInterrupt:
-            if trainer is None or interrupted:
+            if trainer is None or interrupted or not self.world.is_alone:
                 raise
             return ensemble, True
 
     def _with_all_rows(self, ensemble, rows):
-        return with_all_rows(ensemble, rows, self.Y, self.report, self.weights)
+        return with_all_rows(ensemble, rows, self.Y, self.report, self.weights, self.world)
 
     def _refit(self, trainer, fitted):
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""

@@ -86,6 +86,25 @@ class ToldLabelsMixin:
 
         return predict_in_chunks(predict, X, told.shape[1], told)
 
+    def predict_labels(self, X, known=None):
+        """Predict the names of the labels of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Input rows.
+        known : {array-like, sparse matrix, data frame} of shape (n_samples, n_labels), default=None
+            Labels of these rows that are known already, as for `predict_proba`.
+
+        Returns
+        -------
+        names : list of list of str
+            For each row the names of what `predict` predicts, in the order of `label_names_`:
+            ``"0"``, ``"1"``, … where the training labels had no names. Not for a vector target,
+            whose classes `predict` returns.
+        """
+        return self._named(self.predict(X, known))
+
     def _check_told(self, X, known):
         """Check rows and what is told of them."""
         check_is_fitted(self)

@@ -32,6 +32,8 @@ def tune_decisions(fitted, others, wants_sets, forget_held_out, report):
     -------
     label_sets : LabelSetVote or None
     points : OperatingPoints
+    P : ndarray of shape (n_rows, n_labels), float32
+        Probabilities of the held-out rows, with label sets.
     """
     Y, known, chosen = _dense(fitted.Y, fitted.weights)
     P, similar = fitted.P, fitted.similar
@@ -55,7 +57,17 @@ def tune_decisions(fitted, others, wants_sets, forget_held_out, report):
             known=known,
             keep_rows=True,
         )
-    return label_sets, points
+    return label_sets, points, _of_each_row(fitted.P, P, chosen, label_sets)
+
+
+def _of_each_row(P, P_mixed, chosen, label_sets):
+    """Return mixed probabilities of all rows once, of which some were `chosen` several times."""
+    if chosen is None:
+        return P_mixed
+    # Rows that weigh too little to be chosen have no part in the label sets.
+    P_all = P.copy() if label_sets is None else label_sets.mix(P)
+    P_all[chosen] = P_mixed
+    return P_all
 
 
 def _dense(Y, weights):

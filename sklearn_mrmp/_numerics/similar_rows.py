@@ -95,3 +95,41 @@ class SimilarRows:
         owners = np.repeat(np.arange(len(sizes)), sizes)
         scores[pairs] = np.bincount(owners, weights=odds, minlength=len(sizes))
         return rows[np.arange(len(found)), scores.argmax(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class NearestRows:
+    """The training rows that vote about one label of one row.
+
+    Attributes
+    ----------
+    rows : int ndarray of shape (k,)
+        Numbers of the training rows, the most similar ones first.
+    similarities : ndarray of shape (k,)
+        Their cosines.
+    has_label : ndarray of shape (k,)
+        1 for a row that has the label, 0 for one that has not, NaN where it is not known.
+    shares : ndarray of shape (k,)
+        What each row counts in the vote; the frequency of the label counts the rest of 1.
+    frequency : float
+        Share of all training rows that have the label.
+
+    Examples
+    --------
+    >>> rows = np.array([7, 2])
+    >>> near = NearestRows(rows, np.array([0.9, 0.5]), np.array([1, 0]), np.array([0.6, 0.2]), 0.1)
+    >>> round(near.probability, 2)
+    0.62
+    """
+
+    rows: np.ndarray
+    similarities: np.ndarray
+    has_label: np.ndarray
+    shares: np.ndarray
+    frequency: float
+
+    @property
+    def probability(self):
+        """Probability of the label: the share of the vote that is for it."""
+        rest = 1.0 - self.shares.sum()
+        return float(self.shares @ np.nan_to_num(self.has_label) + rest * self.frequency)

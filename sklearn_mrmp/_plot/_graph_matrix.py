@@ -6,9 +6,9 @@ Knows matplotlib objects it is handed; the numbers come from `_graph_selection`.
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
+from sklearn_mrmp._graph.relation_style import SIGNED_COLORS
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._graph_selection import cluster_order, cluster_tree, signed_association
-from sklearn_mrmp._plot._relation_style import SIGNED_COLORS
 from sklearn_mrmp._plot._text import PLAIN, shorten
 
 _NAMED_LABELS = 60  # more names than that cannot be read along an axis

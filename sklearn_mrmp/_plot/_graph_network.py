@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sklearn_mrmp._graph.relation_style import relation_styles
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._graph_selection import (
     association,
@@ -16,7 +17,6 @@ from sklearn_mrmp._plot._graph_selection import (
     edge_widths,
     signed_association,
 )
-from sklearn_mrmp._plot._relation_style import relation_styles
 from sklearn_mrmp._plot._text import PLAIN, set_plain
 
 # Of the axes' side: so many labels, of so many letters in a name, have room at the usual size.

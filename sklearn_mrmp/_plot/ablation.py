@@ -5,8 +5,8 @@ Draws an `AblationResult`; matplotlib is imported when something is drawn.
 
 import numpy as np
 
+from sklearn_mrmp._graph.relation_style import relation_styles
 from sklearn_mrmp._host.optional import import_optional
-from sklearn_mrmp._plot._relation_style import relation_styles
 from sklearn_mrmp._plot._text import PLAIN
 
 

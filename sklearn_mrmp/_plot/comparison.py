@@ -5,7 +5,7 @@ Draws a `ComparisonResult`; matplotlib is imported when something is drawn.
 
 import numpy as np
 
-from sklearn_mrmp._compare.report import PAPER_NAMES, deviation, mean
+from sklearn_mrmp._compare.statistics import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._text import PLAIN, set_plain, shorten
 

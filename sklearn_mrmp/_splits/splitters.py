@@ -88,7 +88,8 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
             Rows. Only their number counts.
 
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, dense, sparse or as a data frame; or a vector of classes.
+            0/1 label matrix, dense, sparse or as a data frame; a list of label names for each
+            row; or a vector of classes.
 
         groups : object, default=None
             Not used, there for scikit-learn's interface.
@@ -184,7 +185,8 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
             Rows. Only their number counts.
 
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, dense, sparse or as a data frame; or a vector of classes.
+            0/1 label matrix, dense, sparse or as a data frame; a list of label names for each
+            row; or a vector of classes.
 
         groups : object, default=None
             Not used, there for scikit-learn's interface.
@@ -242,7 +244,8 @@ def multilabel_train_test_split(
         Source of the draw.
 
     stratify : {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
-        0/1 label matrix, or a vector of classes. If None, the last of the arrays.
+        0/1 label matrix, a list of label names for each row, or a vector of classes. If None, the
+        last of the arrays.
 
     order : {1, 2}, default=1
         1 balances labels, 2 labels and pairs of labels that occur together.

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_mrmp._numerics.label_frames import plain_labels
+from sklearn_mrmp._numerics.label_lists import table_if_listed
 from sklearn_mrmp._numerics.labels import check_label_matrix
 from sklearn_mrmp._numerics.sparse import as_csr
 
@@ -39,9 +40,9 @@ def label_matrix(y):
     Raises
     ------
     ValueError
-        If `y` is neither a 0/1 label matrix nor a vector of classes.
+        If `y` is neither a 0/1 label matrix, nor lists of label names, nor a vector of classes.
     """
-    y = plain_labels(y)
+    y = plain_labels(table_if_listed(y))
     if not sp.issparse(y):
         y = np.asarray(y)
         if y.ndim == 1 or (y.ndim == 2 and y.shape[1] == 1):

@@ -16,7 +16,7 @@ def stratified_parts(y, sizes, order=1, random_state=None):
     Parameters
     ----------
     y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        0/1 label matrix, or a vector of classes.
+        0/1 label matrix, lists of label names, or a vector of classes.
     sizes : sequence of int
         Rows of each part; they add up to n_samples.
     order : {1, 2}, default=1

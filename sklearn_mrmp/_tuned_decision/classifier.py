@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_mrmp._base import FITTED, fitted_or_not
+from sklearn_mrmp._base import FITTED, PredictLabelsMixin, fitted_or_not
 from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._decisions.choice import CANDIDATES
 from sklearn_mrmp._decisions.goals.base import Decision
@@ -49,6 +49,7 @@ def _estimator_has(name):
 class TunedDecisionClassifier(
     TuningMixin,
     TunedDecisionsMixin,
+    PredictLabelsMixin,
     ModelFileMixin,
     DocLinkMixin,
     ClassifierMixin,
@@ -201,9 +202,10 @@ rule or float, default="optimal"
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows, in whatever form `estimator` takes.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 label matrix, or a vector of classes. With ``cv="prefit"`` the columns of a data
-            frame are matched with the labels that `estimator` knows by name. NaN is an unknown
-            label, which no decision is tuned on, for an `estimator` that takes it.
+            0/1 label matrix, a list of label names for each row, or a vector of classes. With
+            ``cv="prefit"`` the columns of a data frame, or names in lists, are matched with the
+            labels that `estimator` knows by name. NaN is an unknown label, which no decision is
+            tuned on, for an `estimator` that takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, for the decisions and for `estimator`; one that takes none is
             fitted without, after a warning. When metadata routing is enabled, `estimator` gets

@@ -98,6 +98,14 @@ class CentroidVoter:
         run_on_rows(fill, X.shape[0], Z.shape[1])
         return Z
 
+    def terms(self, rows, row, label):
+        """Terms that a row's logit is the sum of, by column of the bag; see `Voter.terms`."""
+        x = unit_rows(rows.presented(self.features_)[[row]].copy())
+        centroid = self.centroids_[:, [label]].toarray()[:, 0]
+        slope, prior, constant = (float(weight) for weight in self.calibration_)
+        values = slope * x.data.astype(np.float64) * centroid[x.indices]
+        return x.indices, values, prior * float(self.log_odds_[label]) + constant
+
 
 def _largest_entries(rows):
     """Keep the largest entries of each row of a csr_array."""

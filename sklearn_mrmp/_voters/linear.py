@@ -149,6 +149,12 @@ class LinearVoter:
         run_on_rows(fill, X.shape[0], Z.shape[1])
         return Z
 
+    def terms(self, rows, row, label):
+        """Terms that a row's logit is the sum of, by column of the bag; see `Voter.terms`."""
+        x = rows.presented(self.features_)[[row]]
+        values = x.data.astype(np.float64) * self.coef_[x.indices, label]
+        return x.indices, values, float(self.intercept_[label])
+
 
 def _spread_labels(Y):
     """Labels on which penalties are compared: evenly spread in the order of their frequency."""

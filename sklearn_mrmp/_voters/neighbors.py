@@ -13,11 +13,11 @@ from scipy.special import expit
 
 from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
-from sklearn_mrmp._model_files.part import Part, is_matrix, is_vector, require
+from sklearn_mrmp._model_files.part import Part, is_count, is_matrix, is_vector, require
 from sklearn_mrmp._numerics.dense_product import DenseProduct
 from sklearn_mrmp._numerics.log_odds import log_odds
 from sklearn_mrmp._numerics.rows import evenly_spaced
-from sklearn_mrmp._numerics.similar_rows import SimilarRows
+from sklearn_mrmp._numerics.similar_rows import NearestRows, SimilarRows
 from sklearn_mrmp._numerics.sparse import unit_rows
 from sklearn_mrmp._numerics.topk import smallest_columns
 from sklearn_mrmp._voters.logistic import frequency_intercepts, log_loss
@@ -56,6 +56,8 @@ class NeighborVoter:
         Smoothed frequencies of the labels.
     power_ : float
         How much more the nearest rows count.
+    n_rows_ : int
+        Rows that it was fitted on, of which it remembers all or some at equal distances.
     unknown_ : csr_array of shape (n_rows, n_labels), float32, or None
         Ones where the label of a remembered row is not known.
     counts_ : ndarray of shape (n_rows,), float32, or None
@@ -123,7 +125,7 @@ class NeighborVoter:
         X = rows.presented(self.features_)
         is_dense = self.features_.kind_ == "measurements"
         n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]) if is_dense else _MOST_ROWS
-        chosen = evenly_spaced(X.shape[0], max(n_most, 1))
+        self.n_rows_, chosen = X.shape[0], evenly_spaced(X.shape[0], max(n_most, 1))
         self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
         self._remember_weights(None if weights is None else weights.take(chosen))
         columns = unit_rows(X[chosen]).T
@@ -235,7 +237,27 @@ class NeighborVoter:
             )
         return similarities, nearest
 
-    def _vote(self, similarities, nearest, power, less=None):
+    def nearest_rows(self, rows, row, label, told=None, factor=1.0):
+        """Return the rows that vote about a label of one row, a `NearestRows`.
+
+        `told`, a csr_array of shape (1, n_labels), and `factor` are as of `told_logits`.
+        """
+        similarities, nearest = (part[[row]] for part in self._nearest_to(rows))
+        less = None
+        if told is not None:
+            less = np.float32(factor) ** self._contradictions(told, nearest)
+        weights = self._weights(similarities, nearest, self.power_, less)[0].astype(np.float64)
+        has_label = _column(self.labels_, nearest[0], label)
+        if self.unknown_ is not None:
+            has_label[_column(self.unknown_, nearest[0], label) > 0] = np.nan
+        weights[np.isnan(has_label)] = 0.0
+        total = weights.sum() + _PRIOR_WEIGHT
+        numbers = evenly_spaced(self.n_rows_, self.labels_.shape[0])[nearest[0]]
+        frequency = float(expit(self.log_odds_[label]))
+        return NearestRows(numbers, similarities[0], has_label, weights / total, frequency)
+
+    def _weights(self, similarities, nearest, power, less=None):
+        """Return what the nearest rows count, float32 (n_samples, k)."""
         weights = np.maximum(similarities, 0.0)
         strongest = weights[:, :1]
         weights = strongest * np.divide(
@@ -245,6 +267,10 @@ class NeighborVoter:
             weights = weights * less
         if self.counts_ is not None:
             weights = weights * _times_counted(self.counts_[nearest])
+        return weights
+
+    def _vote(self, similarities, nearest, power, less=None):
+        weights = self._weights(similarities, nearest, power, less)
         n_samples, k = weights.shape
         starts = np.arange(0, weights.size + 1, k)
         shape = (n_samples, self.labels_.shape[0])
@@ -258,6 +284,11 @@ class NeighborVoter:
         shares /= totals + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
         return log_odds(shares, _MARGIN)
+
+
+def _column(matrix, rows, label):
+    """Entries of some rows of a csr_array in one column, float64."""
+    return matrix[rows][:, [label]].toarray()[:, 0].astype(np.float64)
 
 
 def _times_counted(counts):
@@ -282,6 +313,7 @@ def _complete(voter):
     require(is_sparse and voter.labels_.shape[0] == n_rows > 0, "labels of remembered rows")
     require(is_vector(voter.log_odds_, voter.labels_.shape[1], "f"), "frequencies of labels")
     require(0 < voter.power_ < np.inf, "power of the nearest rows")
+    require(is_count(voter.n_rows_) and voter.n_rows_ >= n_rows, "number of training rows")
     unknown, counts = voter.unknown_, voter.counts_
     is_mask = unknown is None or (unknown.shape, unknown.dtype) == (voter.labels_.shape, np.float32)
     require(is_mask, "unknown labels of remembered rows")
@@ -296,6 +328,7 @@ NeighborVoter._model_part = Part(
         "labels_": "csr_array",
         "log_odds_": "ndarray",
         "power_": "float",
+        "n_rows_": "int",
         "unknown_": "csr_array|NoneType",
         "counts_": "ndarray|NoneType",
     },

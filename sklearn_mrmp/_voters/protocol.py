@@ -1,6 +1,7 @@
 """What a voter is: a base learner that gives every label of a row its log odds.
 
 `LinearVoter`, `CentroidVoter`, `NeighborVoter`, `EstimatorVoter` and the network have this face.
+Some have more, by which explanations look inside: ``terms``, ``nearest_rows`` or ``attributor``.
 To add a voter that users can name, write a class in a file of its own and add an entry to `VOTERS`
 in `_voters/choice.py`. Knows nothing of any of them.
 """
@@ -59,4 +60,28 @@ class Voter(Protocol):
         -------
         Z : ndarray of shape (n_samples, n_labels) or (n_samples, k), float32
             A row's numbers depend on that row alone.
+        """
+
+
+class TransparentVoter(Voter, Protocol):
+    """A voter whose log odds are a sum over columns of the rows."""
+
+    def terms(self, rows, row, label):
+        """Return the terms that the logit of a label is the sum of.
+
+        Parameters
+        ----------
+        rows : EncodedRows
+            Rows.
+        row, label : int
+            Which of the rows, and which label.
+
+        Returns
+        -------
+        columns : int ndarray of shape (n_terms,)
+            Columns of ``rows.bag``.
+        values : float64 ndarray of shape (n_terms,)
+            What each of them adds.
+        constant : float
+            What is added whatever the row.
         """

@@ -37,7 +37,9 @@ from skorch.callbacks import Callback
 import sklearn_mrmp
 from sklearn_mrmp import (
     AtLeastOne,
+    LabelChainClassifier,
     LabelGraph,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     ModelFileError,
@@ -45,12 +47,9 @@ from sklearn_mrmp import (
     SoftVotingMultilabelClassifier,
     TokenSequenceVectorizer,
     TopK,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
     label_graph,
-)
-from sklearn_mrmp._baselines.problem_transformation import (
-    ConstantTolerantLogisticRegression,
-    LabelPowersetClassifier,
 )
 from sklearn_mrmp.datasets import make_related_labels
 from tests.tiny import tiny as tiny_classifier
@@ -307,7 +306,9 @@ def test_votes_come_back(again, related, weights):
         OneVsRestClassifier(BernoulliNB()),
         OneVsRestClassifier(GaussianNB()),
         MultiOutputClassifier(LogisticRegression()),
-        ClassifierChain(ConstantTolerantLogisticRegression(), order="random", random_state=0),
+        ClassifierChain(LogisticRegression(), order="random", random_state=0),
+        LabelChainClassifier(order="random", random_state=0),
+        TunedBinaryRelevanceClassifier((0.1, 1.0), random_state=0),
         RidgeClassifier(),
         LabelPowersetClassifier(LogisticRegression()),
     ],

@@ -1,0 +1,1 @@
+"""HTML pages: one file each, which works offline and asks nothing of any server."""

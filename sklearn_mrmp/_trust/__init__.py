@@ -1,0 +1,1 @@
+"""Whether to trust probabilities and labels: calibration, prediction sets, label errors."""

@@ -1,10 +1,11 @@
-"""LaMP and MPVAE as their authors formulate them, written plainly.
+"""LaMP, MPVAE and ML-RNN as their authors formulate them, written plainly.
 
 Helper of the benchmarks. LaMP repeats the label embeddings for every row, holds the scores of every
 label for every other, with dropout on them, and scores every label state with every output vector
 to keep the diagonal. MPVAE reads dense rows, compares all pairs of labels for every draw in its
-ranking loss, and averages 10,000 draws to predict. Both compute what the package computes, but for
-dropout on scores; tests compare them.
+ranking loss, and averages 10,000 draws to predict. ML-RNN takes a step of the recurrent layer for
+each label, and searches for the sets of one row after the other, with lists of hypotheses. All
+compute what the package computes, but for dropout on scores; tests compare them.
 """
 
 import math
@@ -163,6 +164,43 @@ def pairwise_losses(m, shifts, Y):
     gaps = torch.exp(-5.0 * (E[..., :, None] - E[..., None, :]))  # (M, B, L, L)
     ranking = (gaps * is_pair).sum((-1, -2)) / (5.0 * is_pair.sum((-1, -2)).clamp(min=1.0))
     return nll, ranking.mean(0)
+
+
+def stepwise_scores(module, start, memory, previous):
+    """Scores (B, S, 1 + L) of an `MLRNNModule` after the given labels (B, S), step by step."""
+    states, scores = start, []
+    for label in previous.unbind(dim=1):
+        step_scores, states = module._step(memory, states, label)
+        scores.append(step_scores)
+    return torch.stack(scores, dim=1)
+
+
+def beam_of_row(module, inputs, width):
+    """Label sets that an `MLRNNModule` finds for one row: pairs of log probability and labels.
+
+    Hypotheses are tuples in a list, (log probability, labels, state, whether it has ended), and
+    labels are in the network's order, from 1.
+    """
+    start, memory = module.reader(module.embedding, None, inputs)
+    beam = [(0.0, (), start[0], False)]
+    for _ in range(module.max_labels):
+        live = [hypothesis for hypothesis in beam if not hypothesis[3]]
+        if not live:
+            break
+        states = torch.stack([state for _, _, state, _ in live])
+        previous = torch.tensor([labels[-1] if labels else 0 for _, labels, _, _ in live])
+        rows = torch.zeros(len(live), dtype=torch.int64)
+        scores, states = module._step(memory, states, previous, rows)
+        scores = module._permitted(scores, previous, None, None)
+        log_next = torch.log_softmax(scores, dim=1).tolist()
+        grown = [hypothesis for hypothesis in beam if hypothesis[3]]
+        for (log_p, labels, _, _), state, following in zip(live, states, log_next, strict=True):
+            for label, value in enumerate(following):
+                if value > -math.inf:
+                    longer = labels if label == 0 else (*labels, label)
+                    grown.append((log_p + value, longer, state, label == 0))
+        beam = sorted(grown, key=lambda hypothesis: -hypothesis[0])[:width]
+    return [(log_p, labels) for log_p, labels, _, _ in beam]
 
 
 def _layers(widths, dropout):

@@ -1,11 +1,13 @@
-"""LaMP and MPVAE against their authors' formulations, in the shape of Bibtex.
+"""LaMP, MPVAE and ML-RNN against their authors' formulations, in the shape of Bibtex.
 
 Processor seconds of one thread for training steps and predictions of the same rows, in alternation;
 ratios are those of the reference, divided by the package's. LaMP has the publication's width of
 512 and, with its bias, this package's default of 64, in a graph of all pairs and in one of
 co-occurring labels; the reference pads rows in random order, the package rows of similar length.
 MPVAE has the publication's settings: 100 draws in training, and 10,000 of the reference in
-prediction. `--memory` says what a training step of LaMP takes in the shape of Delicious.
+prediction. ML-RNN reads means of tokens with this package's default sizes and a beam of 16; the
+reference goes through the labels of a batch step by step, and searches row by row.
+`--memory` says what a training step of LaMP takes in the shape of Delicious.
 
     python benchmarks/bench_peers.py --method lamp --repeats 3
 """
@@ -17,11 +19,24 @@ import numpy as np
 import torch
 from _contestants import groups_of_rows
 from _measure import peak_memory, peak_memory_of
-from _reference_peers import ReferenceLaMP, ReferenceMPVAE, copy_lamp
+from _reference_peers import (
+    ReferenceLaMP,
+    ReferenceMPVAE,
+    beam_of_row,
+    copy_lamp,
+    stepwise_scores,
+)
 from _shapes import BIBTEX, DELICIOUS, generate
 
 from sklearn_mrmp._network.batches import as_tensors
-from sklearn_mrmp.nn import LaMPLoss, LaMPModule, MPVAELoss, MPVAEModule
+from sklearn_mrmp.nn import (
+    LaMPLoss,
+    LaMPModule,
+    MLRNNLoss,
+    MLRNNModule,
+    MPVAELoss,
+    MPVAEModule,
+)
 
 BATCH_SIZE = 32
 WIDTHS = {
@@ -141,6 +156,51 @@ def mpvae_tasks(problem, n_draws=100):
     return {"train": (train, train_reference), "predict": (predict, predict_reference)}
 
 
+class StepwiseMLRNN(MLRNNModule):
+    """The same network, which takes a step for each label in training."""
+
+    def _all_steps(self, memory, start, previous):
+        return stepwise_scores(self, start, memory, previous)
+
+
+def mlrnn_tasks(problem, n_groups):
+    """Training and prediction of the same rows: for both tasks a pair of functions."""
+    shape = problem.shape
+    order = np.argsort(-np.asarray(problem.dataset.Y.sum(axis=0)).ravel())
+    modules = [
+        kind(shape.embedding, shape.n_labels, label_order=order.tolist())
+        for kind in (MLRNNModule, StepwiseMLRNN)
+    ]
+    optimizers = [
+        torch.optim.AdamW(modules[0].parameters(), lr=2e-4, fused=True),
+        torch.optim.Adam(modules[1].parameters(), lr=2e-4, foreach=False),
+    ]
+    batches = batches_of(problem, groups_of_rows(problem, n_groups, BATCH_SIZE))
+
+    def trainer(module, optimizer):
+        def train():
+            for batch, Y in batches:
+                step(module.train(), optimizer, MLRNNLoss()(module(**batch, targets=Y), Y))
+
+        return train
+
+    module = modules[0]
+
+    @torch.inference_mode()
+    def predict():
+        return [module.eval()(**batch).logits for batch, _ in batches]
+
+    @torch.inference_mode()
+    def predict_reference():
+        module.eval()
+        for batch, _ in batches:
+            for tokens in batch["tokens"]:
+                beam_of_row(module, {"tokens": tokens[tokens > 0][None]}, module.beam_width)
+
+    trainers = tuple(trainer(*pair) for pair in zip(modules, optimizers, strict=True))
+    return {"train": trainers, "predict": (predict, predict_reference)}
+
+
 def seconds(function):
     """Processor seconds of a call."""
     start = time.process_time()
@@ -170,6 +230,8 @@ def print_speed(args):
                 print_ratios(f"LaMP {graph}, width {width}", tasks, args.repeats)
     if args.method in ("mpvae", "all"):
         print_ratios("MPVAE", mpvae_tasks(problem), args.repeats)
+    if args.method in ("mlrnn", "all"):
+        print_ratios("ML-RNN", mlrnn_tasks(problem, args.groups), args.repeats)
 
 
 def training_step_memory():
@@ -186,9 +248,9 @@ def training_step_memory():
 def main():
     """Read the options and print what they ask for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--method", choices=["lamp", "mpvae", "all"], default="all")
+    parser.add_argument("--method", choices=["lamp", "mpvae", "mlrnn", "all"], default="all")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--groups", type=int, default=4, help="batches of LaMP")
+    parser.add_argument("--groups", type=int, default=4, help="batches of LaMP and ML-RNN")
     parser.add_argument("--widths", nargs="+", choices=WIDTHS, default=list(WIDTHS))
     parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=list(GRAPHS))
     parser.add_argument("--memory", action="store_true", help="peak of a step in Delicious' shape")

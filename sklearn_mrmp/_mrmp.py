@@ -358,13 +358,15 @@ float, default="optimal"
         self.random_state = random_state
 
     @classmethod
-    def paper(cls, dataset=None, **overrides):
+    def paper(cls, dataset=None, *, repaired=False, **overrides):
         """Return a classifier with the paper's network and hyperparameters.
 
         Parameters
         ----------
         dataset : str, default=None
             The paper's dropout depends on it: 0.2 for ``"bibtex"`` and ``"reuters"``, else 0.1.
+        repaired : bool, default=False
+            Whether to depart from the letter where it keeps the network from learning; see Notes.
         **overrides : dict
             Parameters to set differently.
 
@@ -378,4 +380,4 @@ float, default="optimal"
         >>> MrMPClassifier.paper("bibtex", max_epochs=5).dropout
         0.2
         """
-        return cls(**{**paper_settings(dataset), **overrides})
+        return cls(**{**paper_settings(dataset, repaired), **overrides})

@@ -91,10 +91,12 @@ _PAPER = {
     "decision": "threshold",
 }
 
+_REPAIRS = {"relation_loss": 0.001}
+
 _STRONG_DROPOUT = ("bibtex", "reuters")
 
 
-def paper_settings(dataset=None):
+def paper_settings(dataset=None, repaired=False):
     """Parameters of the paper's experiments (PAPER section 1, "Settings").
 
     Parameters
@@ -112,4 +114,4 @@ def paper_settings(dataset=None):
     with early stopping and a weight of 1 are ours.
     """
     strong = dataset is not None and dataset.lower().startswith(_STRONG_DROPOUT)
-    return {**_PAPER, "dropout": 0.2 if strong else 0.1}
+    return {**_PAPER, "dropout": 0.2 if strong else 0.1, **(_REPAIRS if repaired else {})}

@@ -14,6 +14,7 @@ from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.batches import as_tensors
 from sklearn_mrmp.nn import (
     LaMPModule,
+    MLRNNModule,
     MrMPLoss,
     MrMPModule,
     NetworkOutput,
@@ -60,6 +61,29 @@ def test_yardstick_is_the_same_function_with_the_same_gradient(architecture, sha
         (ours.encoder.layers[0].attention.qkv.weight, textbook.encoder[0].attention.in_proj_weight),
     ]:
         torch.testing.assert_close(its.grad, mine.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_the_reference_of_ml_rnn_finds_the_same_sets_with_the_same_scores():
+    problem = small(_shapes.BIBTEX)
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "d_inner": 24, "d_label": 8, "beam_width": 4}
+    module = MLRNNModule(problem.shape.embedding, 9, label_order=range(9), **sizes).eval()
+    batch = as_tensors(problem.dataset.rows.padded())
+    found = module._found(batch.get("mask"), None, {"tokens": batch["tokens"]})
+    for row, tokens in enumerate(batch["tokens"]):
+        beam = _reference_peers.beam_of_row(module, {"tokens": tokens[tokens > 0][None]}, 4)
+        expected = torch.tensor([log_p for log_p, _ in beam])
+        torch.testing.assert_close(found.log_p[row], expected, rtol=1e-4, atol=1e-4)
+        chosen = torch.zeros(4, 10, dtype=torch.bool)
+        for place, (_, labels) in enumerate(beam):
+            chosen[place, list(labels)] = True
+        assert torch.equal(found.sets[row], chosen[:, 1:])
+    start, memory = module.reader(module.embedding, batch.get("mask"), {"tokens": batch["tokens"]})
+    previous = torch.randint(0, 10, (len(start), 3))
+    torch.testing.assert_close(
+        _reference_peers.stepwise_scores(module, start, memory, previous),
+        module._all_steps(memory, start, previous),
+    )
 
 
 def test_the_reference_of_lamp_is_the_same_function_with_the_same_gradient():

@@ -41,6 +41,7 @@ from sklearn_mrmp._sklearn_compat import Interval, validate_params
         "n_jobs": [Integral, None],
         "results_path": [str, os.PathLike, None],
         "isolate": ["boolean"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
         "sample_weight_train": ["array-like", None],
         "sample_weight_test": ["array-like", None],
@@ -64,6 +65,7 @@ def compare_classifiers(
     verbose=0,
     sample_weight_train=None,
     sample_weight_test=None,
+    time_limit=None,
 ):
     """Fit, tune, time and score several multi-label classifiers on the same data.
 
@@ -119,6 +121,10 @@ def compare_classifiers(
     sample_weight_test : array-like of shape (n_test,), default=None
         Weights of the test rows in the metrics.
 
+    time_limit : float, default=None
+        Seconds after which a run is stopped; the classifier is then a row with that error. Runs
+        need a process of their own for it.
+
     Returns
     -------
     result : ComparisonResult
@@ -151,6 +157,8 @@ def compare_classifiers(
     'logistic'
     """
     estimators = _check_estimators(estimators)
+    if time_limit is not None and not isolate:
+        raise ValueError("time_limit stops the process of a run, and isolate=False has none.")
     protocol = Protocol(
         *_check_data(X_train, Y_train, X_test, Y_test),
         metrics=check_metrics(metrics),
@@ -171,7 +179,7 @@ def compare_classifiers(
     runs = store.load(jobs)
     _report_resumed(runs, jobs, verbose)
     todo = {key: job for key, job in jobs.items() if key not in runs}
-    for run in _run_all(protocol, todo, n_jobs, isolate):
+    for run in _run_all(protocol, todo, n_jobs, isolate, time_limit):
         store.append(run)
         runs[run.key] = run
         _report_run(run, len(runs), len(jobs), verbose)
@@ -246,7 +254,7 @@ def _check_data(X_train, Y_train, X_test, Y_test):
     return X_train, Y_train, X_test, Y_test
 
 
-def _run_all(protocol, jobs, n_jobs, isolate):
+def _run_all(protocol, jobs, n_jobs, isolate, time_limit):
     """Yield the runs as they end."""
     if not isolate:
         yield from (run_one(protocol, *job, key) for key, job in jobs.items())
@@ -254,17 +262,21 @@ def _run_all(protocol, jobs, n_jobs, isolate):
     n_jobs = effective_n_jobs(n_jobs)
     # Threads only wait for the processes that do the work.
     yield from Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
-        delayed(_run_in_process)(protocol, *job, key, max(1, cpu_count() // n_jobs))
+        delayed(_run_in_process)(protocol, *job, key, max(1, cpu_count() // n_jobs), time_limit)
         for key, job in jobs.items()
     )
 
 
-def _run_in_process(protocol, method, estimator, seed, key, n_threads):
-    """Run in a fresh process; its sudden death is an error of the run."""
+def _run_in_process(protocol, method, estimator, seed, key, n_threads, time_limit=None):
+    """Run in a fresh process; its sudden death, or its end by the clock, is an error of the run."""
     threads = os.environ.get("OMP_NUM_THREADS", str(n_threads))
     executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": threads})
     try:
-        return executor.submit(run_one, protocol, method, estimator, seed, key).result()
+        future = executor.submit(run_one, protocol, method, estimator, seed, key)
+        return future.result(timeout=time_limit)
+    except TimeoutError:
+        stopped = f"TimeoutError: stopped after {time_limit:g} seconds (time_limit)"
+        return ComparisonRun(method=method, seed=seed, key=key, error=stopped)
     except Exception as error:  # the process was killed, or could not be given its work
         return ComparisonRun(
             method=method, seed=seed, key=key, error=f"{type(error).__name__}: {error}"

@@ -11,13 +11,18 @@ import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
+from sklearn.utils import Bunch
+
 from sklearn_mrmp._compare.api import compare_classifiers
-from sklearn_mrmp._compare.methods import METHODS, make_method
+from sklearn_mrmp._compare.matrix_parts import MATRIX_SETS, load_matrix_parts
+from sklearn_mrmp._compare.methods import GROUPS, METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
 from sklearn_mrmp._compare.text_methods import TEXT_METHODS, encoder_wanted
 from sklearn_mrmp._compare.text_parts import TEXT_SETS, load_text_parts
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp._host.optional import import_optional
+from sklearn_mrmp._sklearn_compat import _safe_indexing
 from sklearn_mrmp.datasets import load_mulan
 from sklearn_mrmp.datasets._fetch import data_home_folder
 
@@ -60,7 +65,8 @@ def _parser():
         help="compare classifiers on a data set",
         description="Fit classifiers on the training rows of a data set, tune the same decision "
         "rules on the same validation rows, score all test rows, and print and write the table.",
-        epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}",
+        epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}"
+        f"\n\nseveral at once:\n  paper-table       {', '.join(GROUPS['paper-table'])}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     compare.set_defaults(run=_compare)
@@ -76,17 +82,20 @@ def _add_compare_arguments(parser):
     parser.add_argument(
         "--dataset",
         required=True,
-        help=f"texts: {', '.join(TEXT_SETS)}; or the name of a Mulan data set in the data home "
-        "(bibtex, delicious, …), or a folder in Mulan's format with a training and a test file",
+        help=f"texts: {', '.join(TEXT_SETS)}; {', '.join(MATRIX_SETS)}; or the name of a Mulan "
+        "data set in the data home (bibtex, delicious, …), or a folder in Mulan's format with a "
+        "training and a test file",
     )
     parser.add_argument(
         "--data-home",
-        help="folder with mulan/<name>/, reuters21578/ and text/<name>/ (scikit-learn's data home)",
+        help="folder with mulan/<name>/, reuters21578/, npz/ and text/<name>/ (scikit-learn's data "
+        "home)",
     )
     parser.add_argument(
         "--methods",
         type=_methods,
-        help=f"methods, separated by commas, or 'all' ({_DEFAULT_METHODS}; with --encoder "
+        help="methods, separated by commas, or 'all', or 'paper-table', those that the paper "
+        f"compares and three classical ones ({_DEFAULT_METHODS}; with --encoder "
         f"{_DEFAULT_TEXT_METHODS})",
     )
     parser.add_argument(
@@ -104,6 +113,14 @@ def _add_compare_arguments(parser):
         help="words of a text's first line are features once more, for all that reads tf-idf words",
     )
     parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
+    parser.add_argument(
+        "--rows",
+        type=_positive,
+        help="draw this many training rows, always the same ones, and use no others (all rows)",
+    )
+    parser.add_argument(
+        "--time-limit", type=_positive, help="seconds after which a run is stopped (none)"
+    )
     parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
     parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
     parser.add_argument(
@@ -113,7 +130,7 @@ def _add_compare_arguments(parser):
 
 
 def _methods(text):
-    names, known = [name.strip() for name in text.split(",")], [*METHODS, *TEXT_METHODS, "all"]
+    names, known = [name.strip() for name in text.split(",")], [*METHODS, *TEXT_METHODS, *GROUPS]
     for name in names:
         if name not in known:
             raise argparse.ArgumentTypeError(f"unknown method {name!r}, not in {', '.join(known)}")
@@ -124,8 +141,9 @@ def _chosen(names, encoder):
     """Names of methods, each once; what is there without an encoder when None is given."""
     if names is None:
         names = (_DEFAULT_METHODS if encoder is None else _DEFAULT_TEXT_METHODS).split(",")
-    if "all" in names:
-        names = [*METHODS, *(TEXT_METHODS if encoder is not None else ())]
+    if "all" in names and encoder is not None:
+        names = [*names, *TEXT_METHODS]
+    names = [method for name in names for method in GROUPS.get(name, (name,))]
     return list(dict.fromkeys(names))
 
 
@@ -143,6 +161,7 @@ def _compare(arguments):
     methods = _chosen(arguments.methods, arguments.encoder)
     _check_encoder(arguments, methods)
     name, train, test = _load(arguments.dataset, arguments.data_home)
+    train = _drawn(train, arguments.rows)
     is_text = isinstance(train.data, list)
     for option in ("titles", "encoder"):
         if getattr(arguments, option) and not is_text:
@@ -166,6 +185,7 @@ def _compare(arguments):
             n_jobs=arguments.n_jobs,
             results_path=runs,
             verbose=1,
+            time_limit=arguments.time_limit,
         )
     _say("\n" + result.to_markdown())
     _write(result, arguments.out, name, can_draw)
@@ -220,6 +240,8 @@ def _load(dataset, data_home):
     """Return the name of the data set, its training part and its test part."""
     if dataset in TEXT_SETS:
         return dataset, *load_text_parts(dataset, data_home)
+    if dataset in MATRIX_SETS:
+        return dataset, *load_matrix_parts(dataset, data_home)
     folder = _find(dataset, data_home)
     name = folder.resolve().name
     whole, parts = folder / f"{name}.arff", (f"{name}-train.arff", f"{name}-test.arff")
@@ -230,6 +252,19 @@ def _load(dataset, data_home):
             "parts of your own."
         )
     return name, *(load_mulan(folder, name, subset=part) for part in ("train", "test"))
+
+
+def _drawn(part, n_rows):
+    """Return the part with as many of its rows as are asked for, drawn from a seed of its own."""
+    n_all = part.target.shape[0]
+    if n_rows is None or n_rows >= n_all:
+        return part
+    rows = np.sort(np.random.default_rng(0).permutation(n_all)[:n_rows])
+    return Bunch(
+        data=_safe_indexing(part.data, rows),
+        target=part.target[rows],
+        DESCR=f"{part.DESCR}\n{n_rows} of these rows are drawn.",
+    )
 
 
 def _find(dataset, data_home):

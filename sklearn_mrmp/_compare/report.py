@@ -11,7 +11,12 @@ from sklearn_mrmp._compare.statistics import PAPER_NAMES, deviation, mean
 from sklearn_mrmp._host.html import Bold, html_table
 from sklearn_mrmp._host.optional import import_optional
 
-_COSTS = {"fit_time": "fit [s]", "predict_time": "predict [s]", "peak_memory": "memory [MB]"}
+_COSTS = {
+    "fit_time": "fit [s]",
+    "predict_time": "predict [s]",
+    "peak_memory": "memory [MB]",
+    "n_weights": "weights",
+}
 
 
 class ComparisonResult:
@@ -68,7 +73,7 @@ class ComparisonResult:
         return np.array([run.scores[decision][metric] for run in runs], dtype=float)
 
     def cost(self, method, name):
-        """``fit_time``, ``predict_time`` or ``peak_memory`` of one classifier, one per seed."""
+        """``fit_time``, ``predict_time``, ``peak_memory`` or ``n_weights``, one per seed."""
         return np.array([getattr(run, name) for run in self._finished(method)], dtype=float)
 
     def _finished(self, method):
@@ -82,8 +87,8 @@ class ComparisonResult:
         frame : pandas.DataFrame
             Columns ``decision``, ``method``, then for each metric its mean, ``<metric>_std``
             (deviation over seeds; NaN for a single one) and ``<metric>_best`` (whether it is the
-            best of the decision), then means of ``fit_time`` and ``predict_time`` (seconds) and
-            ``peak_memory`` (MB), ``n_seeds`` and ``error``.
+            best of the decision), then means of ``fit_time`` and ``predict_time`` (seconds),
+            ``peak_memory`` (MB) and ``n_weights``, ``n_seeds`` and ``error``.
         """
         pd = import_optional("pandas", "data")
         return pd.DataFrame(table_rows(self))
@@ -106,7 +111,7 @@ class ComparisonResult:
         -------
         frame : pandas.DataFrame
             Columns ``method``, ``seed``, ``decision``, ``metric``, ``score``, ``fit_time``,
-            ``predict_time`` and ``peak_memory``; failed runs have no rows.
+            ``predict_time``, ``peak_memory`` and ``n_weights``; failed runs have no rows.
         """
         pd = import_optional("pandas", "data")
         costs = list(_COSTS)
@@ -244,7 +249,7 @@ def _format(values, plus_minus):
 def _format_cost(value):
     if np.isnan(value):
         return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def _one_line(text):

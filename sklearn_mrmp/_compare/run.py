@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_mrmp._compare.details import counts_of, curves_of, ranking_of
+from sklearn_mrmp._compare.weights import n_weights
 from sklearn_mrmp._deciding import TunedDecisionsMixin
 from sklearn_mrmp._decisions.operating_points import OperatingPoints
 from sklearn_mrmp._decisions.responses import (
@@ -50,6 +51,8 @@ class ComparisonRun:
     peak_memory : float
         Largest resident memory of the process in MB, interpreter, libraries and data included;
         NaN when the run had no process of its own.
+    n_weights : float
+        Number of weights of networks and linear models; NaN for classifiers without such.
     error : str or None
         Type and message of the exception that ended the run.
     warnings : list of str
@@ -70,6 +73,7 @@ class ComparisonRun:
     fit_time: float = np.nan
     predict_time: float = np.nan
     peak_memory: float = np.nan
+    n_weights: float = np.nan
     error: str | None = None
     warnings: list = field(default_factory=list)
     key: str = ""
@@ -145,6 +149,7 @@ def _measure(protocol, estimator, seed):
         "predict_time": predict_time,
         "peak_memory": peak,
         "details": details | {"thresholds": thresholds},
+        "n_weights": n_weights(estimator),
     }
 
 

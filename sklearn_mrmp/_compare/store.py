@@ -158,5 +158,5 @@ def _parse(line):
     # Details are for pages; a line without them has all the numbers of the tables.
     if not isinstance(record, dict) or {*record, "details"} != expected:
         return None
-    numbers = ("fit_time", "predict_time", "peak_memory")
+    numbers = ("fit_time", "predict_time", "peak_memory", "n_weights")
     return record | {name: np.nan for name in numbers if record[name] is None}

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from sklearn_mrmp import MLKNNClassifier
@@ -107,6 +108,54 @@ def test_a_failing_method_is_reported_and_sets_the_status(home, tmp_path, capsys
     assert (tmp_path / "out" / "tiny.png").is_file()
     assert run(*arguments, "--methods", "cc", "--fresh", "--out", tmp_path / "none") == 1
     assert not (tmp_path / "none" / "tiny.png").exists()
+
+
+def test_the_paper_table_names_the_methods_of_the_paper_once(home, tmp_path, monkeypatch):
+    asked = []
+
+    def note(estimators, *args, **options):
+        asked.append(dict(estimators))
+        return compare_classifiers({"mlknn": estimators["mlknn"]}, *args, **options, isolate=False)
+
+    monkeypatch.setattr(_cli, "compare_classifiers", note)
+    arguments = ("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out")
+    assert run(*arguments, "--methods", "mlknn,paper-table") == 0
+    kinds = [type(model).__name__ for model in asked[0].values()]
+    assert kinds == [
+        "MLKNNClassifier",
+        "MLARAMClassifier",
+        "MLRNNClassifier",
+        *["LaMPClassifier"] * 3,
+        "MPVAEClassifier",
+        *["MrMPClassifier"] * 3,
+        *["Pipeline"] * 3,
+    ]
+    assert [m.relations for m in asked[0].values() if type(m).__name__ == "LaMPClassifier"] == [
+        "edgeless",
+        "full",
+        "prior",
+    ]
+
+
+def test_rows_are_drawn_and_the_table_says_how_many_weights_there_are(home, tmp_path, capsys):
+    arguments = ("--dataset", "tiny", "--data-home", home, "--out", tmp_path / "out")
+    assert run(*arguments, "--methods", "br-lr", "--rows", 40) == 0
+    printed = capsys.readouterr().out
+    assert "40 of these rows are drawn" in printed
+    assert printed.splitlines()[-3].endswith("| 28.0 |")  # 4 labels, 6 coefficients, intercepts
+
+
+def test_sparse_matrices_are_read_from_the_data_home(tmp_path, capsys):
+    X, Y, _ = make_related_labels(80, 4, n_features=6, group_size=2, random_state=0)
+    arguments = ("--dataset", "rcv1", "--data-home", tmp_path, "--out", tmp_path / "out")
+    assert run(*arguments, "--methods", "br-lr") == 1
+    assert "no file" in capsys.readouterr().err
+    (tmp_path / "npz").mkdir()
+    for part, rows in (("train", slice(0, 60)), ("test", slice(60, 80))):
+        for letter, matrix in (("X", X), ("Y", sp.csr_array(Y))):
+            sp.save_npz(tmp_path / "npz" / f"rcv1_union_{part}_{letter}.npz", matrix[rows])
+    assert run(*arguments, "--methods", "br-lr") == 0
+    assert "60 rows, 6 features (sparse), 4 labels" in capsys.readouterr().out
 
 
 def test_titles_of_features_are_refused(home, tmp_path, capsys):

@@ -247,7 +247,7 @@ def test_latex_escapes_names_and_marks_the_best(data):
     text = compare({"my_model": Recorder()}, data, metrics="accuracy").to_latex()
     assert r"my\_model & optimal & \textbf{" in text
     assert text.count(r"\\") == 3
-    assert text.startswith(r"\begin{tabular}{llrrrr}")
+    assert text.startswith(r"\begin{tabular}{llrrrrr}")
     assert "±" not in text
 
 
@@ -331,6 +331,19 @@ def test_each_run_has_a_process_of_its_own_with_its_own_memory(data):
     large, _, small = (run.peak_memory for run in result.runs)
     assert 250 < large - small < 400
     assert "TerminatedWorkerError" in result.errors["dead"]
+
+
+def test_a_run_that_takes_too_long_is_stopped_and_a_row_with_that_error(data):
+    class Slow(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            import time
+
+            time.sleep(600)
+
+    result = compare_classifiers({"slow": Slow()}, *data, metrics="f1_micro", time_limit=1)
+    assert result.errors == {"slow": "TimeoutError: stopped after 1 seconds (time_limit)"}
+    with pytest.raises(ValueError, match="isolate=False has none"):
+        compare_classifiers({"slow": Slow()}, *data, isolate=False, time_limit=1)
 
 
 SCRIPT = """

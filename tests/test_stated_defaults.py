@@ -84,8 +84,8 @@ def test_what_a_page_calls_a_default_is_one(page):
 
 
 def test_claims_are_found_and_wrong_ones_refused():
-    text = '`cv=0.2`, the default. By default a part (`lr="auto"`) is. `alpha=0.1` (default)'
-    assert list(stated(text)) == [("cv", 0.2), ("alpha", 0.1), ("lr", "auto")]
+    text = '`cv=0.2`, the default. By default a part (`lr="auto"`) is. `alpha=0.2` (default)'
+    assert list(stated(text)) == [("cv", 0.2), ("alpha", 0.2), ("lr", "auto")]
     assert [is_default(*claim) for claim in stated(text)] == [False, False, True]
     assert sum(len(list(stated(page.read_text(encoding="utf-8")))) for page in PAGES) > 5
 

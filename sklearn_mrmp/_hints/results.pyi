@@ -27,6 +27,7 @@ class ComparisonResult:
         methods: list[str],
         metrics: Sequence[str],
         decisions: Sequence[str],
+        setting: Any = None,
     ) -> None: ...
     @property
     def errors(self) -> dict[str, str]: ...
@@ -40,6 +41,14 @@ class ComparisonResult:
     def runs_to_frame(self) -> pd.DataFrame: ...
     def to_markdown(self) -> str: ...
     def to_latex(self) -> str: ...
+    def to_html(
+        self,
+        path: Path,
+        *,
+        title: str | None = None,
+        label_names: Sequence[str] | None = None,
+        graph: LabelGraph | Literal[False] | None = None,
+    ) -> None: ...
 
 def compare_classifiers(
     estimators: Mapping[str, Estimator] | Sequence[tuple[str, Estimator]],
@@ -58,6 +67,7 @@ def compare_classifiers(
     verbose: int = 0,
     sample_weight_train: ArrayLike | None = None,
     sample_weight_test: ArrayLike | None = None,
+    time_limit: float | None = None,
 ) -> ComparisonResult: ...
 
 @dataclass(frozen=True)

@@ -70,10 +70,12 @@ def network_arms(clf, X_test, told, name="network alone"):
 def joint_arms(X, Y, X_test, told, seed):
     """Yield what the network alone says, trained in both ways."""
     clf = MrMPClassifier(voters=("network",), random_state=seed, n_threads=1, **SHORT)
-    with patch.object(told_tuning, "_ERRORS", -np.inf):
+    whatever_it_is_worth = partial(patch.object, told_tuning, "_ERRORS", -np.inf)
+    with whatever_it_is_worth():
         yield from network_arms(clf.fit(X, Y, known_rate=0.5), X_test, told, "afterwards")
     iterator, network = training._iterator_arguments, training._network_arguments
     with ExitStack() as patched:
+        patched.enter_context(whatever_it_is_worth())
         for name, arguments, more in (
             ("_iterator_arguments", iterator, _TELLING),
             ("_network_arguments", network, {"module__reads_told": True}),

@@ -24,20 +24,13 @@ import torch
 from bench_linear import load
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, f1_score
+from told_ablation import SHORT
 from torch.nn import functional as F
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp.datasets import fetch_reuters21578
 from sklearn_mrmp.nn import loss as losses
-
-SHORT = {
-    "n_encoder_layers": 0,
-    "n_decoder_layers": 1,
-    "d_inner": 32,
-    "lr": 4e-3,
-    "max_epochs": 8,
-}
 
 
 def cross_entropy(frequency):

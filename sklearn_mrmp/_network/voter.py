@@ -65,9 +65,10 @@ class NetworkVoter:
         Members that read told labels take what is told of the rows, a csr_array of 1 and -1.
         """
         first, *others = self.nets
-        total = first.label_logits(rows.tokens, candidates, told)
+        given = (candidates,) if told is None else (candidates, told)
+        total = first.label_logits(rows.tokens, *given)
         for net in others:
-            total += net.label_logits(rows.tokens, candidates, told)
+            total += net.label_logits(rows.tokens, *given)
         return total / np.float32(len(self.members))
 
     @property

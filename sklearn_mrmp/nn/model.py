@@ -41,11 +41,10 @@ class MrMPModule(LabelModule):
     architecture : {"default", "paper", "paper-repaired"}, default="default"
         ``"paper"`` is the paper to the letter: messages are summed, nothing is normalised in the
         decoder, and labels vote with the relation module's own output V^T. ``"paper-repaired"``
-        adds V^0 to that output, and a bias to each label's vote. ``"default"`` also averages
-        messages, normalises the decoder's branches, and lets labels vote with an output vector of
-        their own.
+        adds V^0 to that output. ``"default"`` also averages messages, normalises the decoder's
+        branches, and lets labels vote with an output vector and a bias of their own.
     prior : Tensor of shape (L,), default=None
-        Share of training rows with each label; where the bias starts (not of ``"paper"``).
+        Share of training rows with each label; where the bias starts (``"default"`` only).
     trained_tokens : bool Tensor of shape (n_tokens,), default=None
         Tokens that training rows contain.
     reads_told : bool, default=False
@@ -74,7 +73,7 @@ class MrMPModule(LabelModule):
         reads_told=False,
     ):
         super().__init__()
-        has_repairs, is_default = architecture != "paper", architecture == "default"
+        is_default = architecture == "default"
         self.n_labels, self.d_inner = n_labels, d_inner or 2 * d_model
         d_inner = self.d_inner
         self.embedding = make_embedding(embedding, d_model, trained_tokens)
@@ -88,7 +87,7 @@ class MrMPModule(LabelModule):
             n_layers=n_relation_layers,
             composition=composition,
             aggregation="mean" if is_default else "sum",
-            residual=has_repairs,
+            residual=architecture != "paper",
         )
         self.decoder = LabelFeatureDecoder(
             n_decoder_layers, d_model, n_heads, d_inner, dropout, norm=is_default
@@ -97,7 +96,6 @@ class MrMPModule(LabelModule):
         if is_default:
             scale = 1.0 / math.sqrt(d_model)
             self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
-        if has_repairs:
             self.bias = nn.Parameter(log_odds(prior, n_labels))
         self.told_messages = None
         if reads_told:

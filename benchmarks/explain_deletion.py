@@ -92,13 +92,10 @@ def measure(name, args, seed):
         f"{weights}; largest residual of the network {residual:.3f}"
     )
     for n_words in args.n_words:
-        for way, (probability, odds) in falls(
-            clf, held_out, tfidf, explanation, n_words, seed
-        ).items():
-            print(
-                f"  {n_words} words, {way:15} probability {-probability:+.3f}, "
-                f"log odds {-odds:+.2f}"
-            )
+        found = falls(clf, held_out, tfidf, explanation, n_words, seed)
+        for way, (probability, odds) in found.items():
+            changes = f"probability {-probability:+.3f}, log odds {-odds:+.2f}"
+            print(f"  {n_words} words, {way:15} {changes}")
 
 
 def main():

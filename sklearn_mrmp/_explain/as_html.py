@@ -7,7 +7,7 @@ the values of this room.
 from html import escape
 
 from sklearn_mrmp._explain.as_text import has_in_words, nearest_in_words
-from sklearn_mrmp._explain.terms import Terms, largest, signed
+from sklearn_mrmp._explain.terms import Terms, largest, others, signed
 from sklearn_mrmp._host.html import html_table
 
 # Raising and lowering, as pulling and pushing labels are drawn.
@@ -53,9 +53,9 @@ def _one(item, n_features):
         f"{escape(item.label)} <span class='small'>row {item.row}, probability "
         f"{item.probability:.3f}, log odds {signed(item.log_odds)}</span>"
     )
-    features, others = largest(item.features(), n_features)
+    features, rest = largest(item.features(), n_features)
     if len(item.features()) > n_features:
-        features.append((f"{len(item.features()) - n_features} others", others))
+        features.append((others(len(item.features()) - n_features), rest))
     tables = _bars("part", item.parts.items())
     if features:
         tables += _bars("feature or word", features)
@@ -137,10 +137,10 @@ def _labels(item, n_labels):
     lines = []
     for name, terms in item.inside.items():
         if isinstance(terms, Terms) and terms.kind == "labels" and len(terms):
-            top, others = terms.top(n_labels)
+            top, rest = terms.top(n_labels)
             shown = [f"{label} {signed(value)}" for label, value in top]
             if len(terms) > n_labels:
-                shown.append(f"{len(terms) - n_labels} others {signed(others)}")
+                shown.append(f"{others(len(terms) - n_labels)} {signed(rest)}")
             lines.append(_small(f"{name}: {', '.join(shown)}"))
     for relation in dict.fromkeys(link.relation for link in item.related):
         links = [link for link in item.related if link.relation == relation]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_mrmp._explain.terms import Terms, signed
+from sklearn_mrmp._explain.terms import Terms, others, signed
 
 # Terms of a part, training rows, and linked labels of a relation that are written.
 _N_TERMS, _N_ROWS, _N_RELATED = 6, 5, 4
@@ -42,11 +42,11 @@ def _inside(inside):
 
 
 def _terms(terms):
-    top, others = terms.top(_N_TERMS)
+    top, rest = terms.top(_N_TERMS)
     shown = [f"{name} {signed(value)}" for name, value in top]
     n_others = len(terms.by_name()) - len(top)
     if n_others > 0:
-        shown.append(f"{n_others} others {signed(others)}")
+        shown.append(f"{others(n_others)} {signed(rest)}")
     if terms.baseline:
         shown.append(f"baseline {signed(terms.baseline)}")
     if abs(terms.residual) >= 0.005:

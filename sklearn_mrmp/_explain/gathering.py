@@ -16,6 +16,7 @@ _NO_GRADIENT = (
     "{}: this network searches for label sets, which has no gradient, so that only its vote as a "
     "whole is known."
 )
+_NO_WEIGHT = "{}: its weight in the vote is 0."
 _ESTIMATOR = "{}: of this voter only its vote as a whole is known."
 
 
@@ -89,12 +90,18 @@ class Gatherer:
             told, factor = self.parts.told_row(row), getattr(self.parts.model.told, "factor", 1.0)
             return voter.nearest_rows(self.parts.rows, row, label, told, factor)
         if voter is not None:
-            notes.append((_NO_GRADIENT if name in self.attributors else _ESTIMATOR).format(name))
+            notes.append(self._reason(name).format(name))
         if not self.voters:
             return None
         if name == TOLD:
             return self._told(row, label, parts[name])
         return self._label_sets(row, label, parts) if name == LABEL_SETS else None
+
+    def _reason(self, name):
+        """Say why nothing is known of the inside of a voter."""
+        if name not in self.attributors:
+            return _ESTIMATOR
+        return _NO_GRADIENT if self.attributors[name] is None else _NO_WEIGHT
 
     def _vote(self, name, row, label):
         return self.parts.votes_about(row, label)[name]
@@ -109,7 +116,8 @@ class Gatherer:
         """Return the terms of networks in the labels of a row, by name of the voter and label."""
         found = {}
         for name, attributor in self.attributors.items():
-            voted = [label for label in parts if name in parts[label]]
+            # Gradients take long, and nothing comes of them where a vote does not count.
+            voted = [label for label in parts if self._counts(name, row, label)]
             if attributor is None or not voted:
                 continue
             tokens = self.parts.rows.tokens.take(np.array([row]))
@@ -126,6 +134,13 @@ class Gatherer:
                     self.names.kind, names, values, weight * float(baseline), value, spans
                 )
         return found
+
+    def _counts(self, name, row, label):
+        """Whether a voter votes about a label with a weight above 0."""
+        if self.parts.is_told(row, label):
+            return False
+        vote = self.parts.votes_about(row, label).get(name)
+        return vote is not None and vote.weight > 0
 
     def _places(self, row, labels):
         """Where labels stand among those that the network decodes of a row, and these."""

@@ -78,6 +78,17 @@ def largest(values, n):
     return ordered[:n], float(sum(value for _, value in ordered[n:]))
 
 
+def others(n):
+    """Return how a number of further things is written.
+
+    Examples
+    --------
+    >>> others(1), others(2)
+    ('1 other', '2 others')
+    """
+    return f"{n} other" if n == 1 else f"{n} others"
+
+
 def signed(value):
     """Return log odds as they are written, with a sign and two digits.
 

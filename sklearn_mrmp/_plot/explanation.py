@@ -5,7 +5,7 @@ Draws an item of an `Explanation`; matplotlib is imported when something is draw
 
 import numpy as np
 
-from sklearn_mrmp._explain.terms import largest, signed
+from sklearn_mrmp._explain.terms import largest, others, signed
 from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.relation_style import relation_styles
 from sklearn_mrmp._host.optional import import_optional
@@ -115,9 +115,9 @@ class ExplanationDisplay:
         -------
         display : ExplanationDisplay
         """
-        features, others = largest(self.features, n_features)
+        features, rest = largest(self.features, n_features)
         if len(self.features) > n_features:
-            features.append((f"{len(self.features) - n_features} others", others))
+            features.append((others(len(self.features) - n_features), rest))
         is_new = axes is None
         n_bars = max(len(features), len(self.parts), 3)
         self.axes_ = self._axes(axes, n_bars)

@@ -150,6 +150,16 @@ def test_of_an_estimator_only_its_vote_is_known(data):
     assert "own" in item.notes[0]
 
 
+def test_a_network_without_weight_is_not_looked_into(data):
+    X, Y = data
+    clf = tiny().fit(X, Y)
+    clf._ensemble.weights["network"] = 0.0
+    explanation = clf.explain(X[:1], labels=[0])
+    assert_sums(clf, X[:1], explanation)
+    assert "network" not in explanation[0].inside
+    assert explanation[0].notes == ("network: its weight in the vote is 0.",)
+
+
 def test_labels_outside_a_shortlist_have_no_vote_of_the_network(data):
     X, Y = data
     clf = tiny(label_shortlist=3).fit(X, Y)

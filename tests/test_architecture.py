@@ -38,7 +38,7 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
-    "_trust": {"_decisions", "_graph", "_numerics", "_host", "_model_files"},
+    "_trust": {"_base", "_targets", "_decisions", "_graph", "_numerics", "_host", "_model_files"},
     "metrics": {"_targets", "_decisions", "_numerics"},
     "_reports": {"_pages", "_graph", "_decisions", "_numerics", "_host"},
     "_target_scores": {"_numerics"},
@@ -77,7 +77,6 @@ ROOMS = {
         "_host",
         "_model_files",
     },
-    "_calibrated": {"_base", "_targets", "_trust", "_decisions", "_numerics", "_model_files"},
     "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }

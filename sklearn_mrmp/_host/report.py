@@ -32,6 +32,10 @@ def duration(seconds):
     return f"{seconds / 60:.1f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
 
 
+# Steps that are over sooner need no estimate.
+_WORTH_SAYING = 2.0
+
+
 def time_left(seconds, n_done, n_all):
     """Return how long the rest will take if it goes on like this, as the end of a line.
 
@@ -104,6 +108,20 @@ class Report:
         start = self.clock()
         yield
         self.say(f"{outcome} in {duration(self.clock() - start)}")
+
+    def each(self, steps, what):
+        """Yield steps, and say after each of them how long the others will take.
+
+        Nothing is said in the first seconds, and of the last step, which leaves nothing to wait
+        for.
+        """
+        steps, start = list(steps), self.clock()
+        for n_done, step in enumerate(steps, start=1):
+            yield step
+            seconds = self.clock() - start
+            left = time_left(seconds, n_done, len(steps))
+            if left and seconds >= _WORTH_SAYING:
+                self.say(f"{what}: {n_done} of {len(steps)} done{left}")
 
     @contextmanager
     def task(self, name, n_subtasks=0):

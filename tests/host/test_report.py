@@ -36,6 +36,19 @@ def test_parts_carry_their_numbers_unless_there_is_only_one(capsys):
     ]
 
 
+def test_steps_say_how_long_the_others_will_take_unless_they_are_short(capsys):
+    class Slow(Clock):
+        def __call__(self):
+            self.now += 1.5
+            return self.now
+
+    for clock in (Clock(), Slow()):
+        steps = Report(1, clock=clock).each("abc", "voters")
+        assert list(steps) == ["a", "b", "c"]
+    # The first second and a half are no reason to speak, and after the last step nothing is left.
+    assert capsys.readouterr().out == "[sklearn_mrmp] voters: 2 of 3 done, about 1.5 s left\n"
+
+
 def test_tasks_are_told_where_somebody_listens_and_not_in_other_processes():
     class Context:
         """Writes down which tasks begin and end, with its name and depth."""

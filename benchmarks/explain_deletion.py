@@ -96,7 +96,8 @@ def measure(name, args, seed):
             clf, held_out, tfidf, explanation, n_words, seed
         ).items():
             print(
-                f"  {n_words} words, {way:15} probability {-probability:+.3f}, log odds {-odds:+.2f}"
+                f"  {n_words} words, {way:15} probability {-probability:+.3f}, "
+                f"log odds {-odds:+.2f}"
             )
 
 

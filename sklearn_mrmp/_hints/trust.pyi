@@ -1,6 +1,5 @@
 """Hints of calibration, prediction sets and label errors."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -9,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_mrmp._hints.aliases import Estimator, Floats, MatrixLike, Path
+from sklearn_mrmp._hints.aliases import Estimator, Floats, MatrixLike
 from sklearn_mrmp._hints.graphs import LabelGraph
 
 class LabelCalibrator(BaseEstimator):
@@ -94,36 +93,3 @@ class ReliabilityDisplay:
         ax: Any = None,
     ) -> ReliabilityDisplay: ...
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay: ...
-
-class LabelReport:
-    label_names: NDArray[np.str_]
-    n_samples: int
-    support: NDArray[Any]
-    n_predicted: NDArray[Any]
-    precision: Floats
-    recall: Floats
-    f1: Floats
-    average_precision: Floats
-    cut: Floats
-    brier: Floats
-    calibration_error: Floats
-    reliability: Floats
-    scores: dict[str, float]
-    graph: LabelGraph | None = None
-    settings: dict[str, str] = ...
-
-    @classmethod
-    def from_predictions(
-        cls,
-        Y_true: MatrixLike,
-        Y_pred: MatrixLike,
-        Y_score: ArrayLike | None = None,
-        *,
-        label_names: Sequence[str] | None = None,
-        cuts: float | ArrayLike | None = None,
-        probabilities: bool = True,
-        graph: LabelGraph | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> LabelReport: ...
-    def to_frame(self) -> pd.DataFrame: ...
-    def to_html(self, path: Path, *, title: str | None = None) -> None: ...

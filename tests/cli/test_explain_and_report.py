@@ -1,19 +1,9 @@
 """Explanations and reports of a model, from the command line."""
 
-import pytest
-
-from sklearn_mrmp import MLKNNClassifier, MrMPClassifier
+from sklearn_mrmp import MLKNNClassifier
 from tests.cli.conftest import QUICK, posts, write_jsonl
 
-explains = pytest.mark.skipif(
-    not hasattr(MrMPClassifier, "explain"), reason="classifiers do not explain yet"
-)
-reports = pytest.mark.skipif(
-    not hasattr(MrMPClassifier, "report"), reason="classifiers do not report yet"
-)
 
-
-@explains
 def test_words_are_behind_a_label(model, tmp_path, run):
     write_jsonl(tmp_path / "new.jsonl", [{"body": "the"}, {"body": "salt tide wave salt"}])
     arguments = ("explain", model, tmp_path / "new.jsonl", "--first", 2, "--labels", "sea")
@@ -28,7 +18,6 @@ def test_words_are_behind_a_label(model, tmp_path, run):
     assert "salt" in page.read_text(encoding="utf-8")
 
 
-@explains
 def test_columns_are_behind_a_label(tmp_path, run):
     data, model = write_jsonl(tmp_path / "posts.jsonl", posts()), tmp_path / "m.mrmp"
     columns = ("--features", "size,vector", "--label-column", "tags")
@@ -48,14 +37,12 @@ def test_rows_that_are_not_there_and_models_that_cannot_are_told(model, tmp_path
         assert "A MLKNNClassifier" in printed.err
 
 
-@explains
 def test_rows_behind_the_end_are_told(model, tmp_path, run):
     status, printed = run("explain", model, tmp_path / "posts.jsonl", "--first", 61)
     assert status == 1
     assert "posts.jsonl: there is no row 61" in printed.err
 
 
-@reports
 def test_labels_are_scored_where_they_were_in_fit(model, tmp_path, run):
     page, table = tmp_path / "report.html", tmp_path / "report.csv"
     arguments = ("report", model, tmp_path / "posts.jsonl", "--html", page, "--csv", table)
@@ -67,7 +54,6 @@ def test_labels_are_scored_where_they_were_in_fit(model, tmp_path, run):
         assert name in table.read_text(encoding="utf-8")
 
 
-@reports
 def test_labels_that_the_model_does_not_know_are_left_out_with_a_warning(model, tmp_path, run):
     data = write_jsonl(
         tmp_path / "new.jsonl", [{**row, "tags": ["sea", "lake"]} for row in posts()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sklearn_mrmp import LabelGraph, label_graph
+from sklearn_mrmp import label_graph
 from tests.cli.conftest import posts, read_table, write_jsonl
 
 
@@ -38,7 +38,6 @@ def test_the_picture_is_drawn(tmp_path, run):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.skipif(not hasattr(LabelGraph, "to_html"), reason="label graphs have no page yet")
 def test_the_page_is_written(tmp_path, run):
     data, page = write_jsonl(tmp_path / "posts.jsonl", together()), tmp_path / "graph.html"
     assert run("graph", data, "--label-column", "tags", "--html", page)[0] == 0

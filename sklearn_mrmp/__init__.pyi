@@ -48,6 +48,12 @@ from sklearn_mrmp._hints.decisions import (
 from sklearn_mrmp._hints.decisions import (
     tune_thresholds as tune_thresholds,
 )
+from sklearn_mrmp._hints.explanations import (
+    Explanation as Explanation,
+)
+from sklearn_mrmp._hints.explanations import (
+    ExplanationDisplay as ExplanationDisplay,
+)
 from sklearn_mrmp._hints.graphs import (
     LabelGraph as LabelGraph,
 )
@@ -141,6 +147,8 @@ __all__ = [
     "AtLeastOne",
     "ComparisonDisplay",
     "ComparisonResult",
+    "Explanation",
+    "ExplanationDisplay",
     "FBeta",
     "FloorNotMetWarning",
     "Jaccard",

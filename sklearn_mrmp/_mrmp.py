@@ -128,10 +128,12 @@ float, default="optimal"
         the others decide about the second class; of more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
+        Processes that ``torchrun`` starts train one network together, with a CUDA device each.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread, or with
+        `n_threads`. ``joblib.parallel_config`` may send them to dask, Ray or Spark.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None

@@ -23,6 +23,7 @@ from sklearn_mrmp._hints.aliases import (
     Voters,
 )
 from sklearn_mrmp._hints.classifiers import Classifier, DecidingMixin
+from sklearn_mrmp._hints.explanations import Explanation
 from sklearn_mrmp._hints.graphs import LabelGraph
 from sklearn_mrmp._hints.texts import TextEncoder
 
@@ -66,6 +67,16 @@ class NetworkClassifier(DecidingMixin, Classifier):
     ) -> Self: ...
     def predict(self, X: MatrixLike, known: MatrixLike | None = None) -> Labels: ...
     def predict_proba(self, X: MatrixLike, known: MatrixLike | None = None) -> Floats: ...
+    def explain(
+        self,
+        X: MatrixLike | Sequence[str],
+        labels: str | int | Sequence[str | int] | None = None,
+        *,
+        known: MatrixLike | None = None,
+        feature_names: Sequence[str] | Mapping[str, int] | None = None,
+        texts: Sequence[str] | None = None,
+        inside: bool = True,
+    ) -> Explanation: ...
 
 class MrMPClassifier(NetworkClassifier):
     def __init__(

@@ -191,7 +191,7 @@ class NetworkTrainer:
         return Parallel(n_jobs=n_jobs)(train(*data, member) for member in range(self.n_members))
 
     def _train_alone(self, *data_and_member):
-        with torch_threads(1):
+        with torch_threads(self.recipe.run.n_threads or 1):
             return self._train(*data_and_member)
 
     def refit(self, ensemble, rows, Y, weights=None):

@@ -220,7 +220,7 @@ class Lesson:
             trainer if NETWORK in dict(voters) else None,
             ensemble.label_shortlist,
             n_jobs=run.n_jobs,
-            alone=partial(torch_threads, 1),
+            alone=partial(torch_threads, run.n_threads or 1),
             report=self.report,
             told=self._told_plan(graph, seed),
             world=self.world,

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from sklearn_mrmp import MLKNNClassifier
-from sklearn_mrmp._compare import cli as _cli
+from sklearn_mrmp._cli import compare as _cli
+from sklearn_mrmp._cli.main import main
 from sklearn_mrmp._compare.api import compare_classifiers
-from sklearn_mrmp._compare.cli import main
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
 from sklearn_mrmp.datasets import make_related_labels

@@ -50,7 +50,7 @@ class LabelGraph:
         rows: Sequence[str] | None = None,
         *,
         title: str | None = None,
-        max_links: int = 200000,
+        max_links: int = 200_000,
     ) -> None: ...
 
 def label_graph(

@@ -68,6 +68,7 @@ def compare_classifiers(
     verbose: int = 0,
     sample_weight_train: ArrayLike | None = None,
     sample_weight_test: ArrayLike | None = None,
+    time_limit: float | None = None,
 ) -> ComparisonResult: ...
 
 @dataclass(frozen=True)

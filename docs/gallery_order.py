@@ -9,6 +9,7 @@ ORDER = (
     "label_graph",
     "decisions",
     "suggest_tags",
+    "label_errors",
     "demo",
     "grid_search",
     "hierarchy",

@@ -27,7 +27,7 @@ ROOMS = {
     "datasets": {"_host"},
     "_splits": {"_numerics"},
     "_model_files": {"_host"},
-    "_input": {"_numerics", "_model_files"},
+    "_input": {"_numerics", "_host", "_model_files"},
     "_pages": {"_numerics", "_host"},
     "_graph": {"_pages", "_numerics", "_host", "_model_files"},
     "_decisions": {"_numerics", "_host", "_model_files"},

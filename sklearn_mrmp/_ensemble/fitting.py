@@ -26,7 +26,7 @@ from sklearn_mrmp._ensemble.told import ToldVote
 from sklearn_mrmp._ensemble.told_tuning import ToldPlan, tuned
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
-from sklearn_mrmp._host.report import SILENT, Report
+from sklearn_mrmp._host.report import SILENT, Report, time_left
 from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES
@@ -83,6 +83,15 @@ class EnsemblePlan:
     report: Report = SILENT
     told: ToldPlan | None = None
     world: World = ALONE
+
+    def n_trainings(self, n_splits):
+        """Most networks that are trained on so many splits; a short training may come first."""
+        return 0 if self.network is None else self.network.n_members * (n_splits + 1)
+
+    def reporting(self, report):
+        """Return the plan of a fit that reports elsewhere."""
+        network = None if self.network is None else self.network.reporting(report)
+        return replace(self, network=network, report=report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,11 +251,21 @@ def _fit_folds(plan, chosen, splits, n_done):
     n_splits = len(splits)
     left = list(enumerate(splits))[n_done:]
     if len(left) <= 1 or effective_n_jobs(plan.n_jobs) == 1:
-        return (fit_fold(plan, chosen, split, i, n_splits) for i, split in left)
-    plan = replace(plan, network=plan.network and plan.network.alone())
+        return _one_by_one(plan, chosen, left, n_splits)
+    plan = replace(plan, network=plan.network and plan.network.alone(), report=plan.report.alone())
     return Parallel(n_jobs=plan.n_jobs)(
         delayed(_fit_fold_alone)(plan, chosen, split, i, n_splits) for i, split in left
     )
+
+
+def _one_by_one(plan, chosen, left, n_splits):
+    """Yield folds, and say how long the others will take."""
+    start = plan.report.clock()
+    for n_done, (number, split) in enumerate(left, start=1):
+        yield fit_fold(plan, chosen, split, number, n_splits)
+        rest = time_left(plan.report.clock() - start, n_done, len(left))
+        if rest:
+            plan.report.say(f"cross-fitting: {number + 1} of {n_splits} folds done{rest}")
 
 
 def _fit_fold_alone(plan, *fold):

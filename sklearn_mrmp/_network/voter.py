@@ -163,7 +163,11 @@ class NetworkTrainer:
     def alone(self):
         """Return a trainer for a process of its own: no bar that others would write into."""
         run = replace(self.recipe.run, progress_bar=False)
-        return replace(self, recipe=replace(self.recipe, run=run))
+        return replace(self, recipe=replace(self.recipe, run=run), report=self.report.alone())
+
+    def reporting(self, report):
+        """Return the same trainer with another report."""
+        return replace(self, report=report)
 
     def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Train the members; what an interrupted one had learned is kept."""

@@ -33,6 +33,7 @@ from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.explaining import ExplainMixin
 from sklearn_mrmp._neural.fit_settings import FitSettings
+from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import Lesson
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
@@ -48,6 +49,7 @@ from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
 class BaseNeuralClassifier(
+    FitTasksMixin,
     ExplainMixin,
     OutOfFoldMixin,
     ToldLabelsMixin,
@@ -119,12 +121,13 @@ None, default=None
         """
         with fitted_or_not(self):
             entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
-            interrupted = self._fit(X, y, X_val, y_val, entries)
+            with self._root_task(X, y, sample_weight) as task:
+                interrupted = self._fit(X, y, X_val, y_val, entries, task)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
         return self
 
-    def _fit(self, X, y, X_val, y_val, entries):
+    def _fit(self, X, y, X_val, y_val, entries, task):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
@@ -133,14 +136,17 @@ None, default=None
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
         device = resolve_device(settings.training.device)  # refused here, not after minutes
         with world_of_fit(device) as world:
-            return self._fit_in(world, kind, settings.in_world(world), X, y, X_val, y_val, entries)
+            data = X, y, X_val, y_val
+            return self._fit_in(world, kind, settings.in_world(world), data, entries, task)
 
-    def _fit_in(self, world, kind, settings, X, y, X_val, y_val, entries):
+    def _fit_in(self, world, kind, settings, data, entries, task):
+        """Do so as one of the processes that fit together, or alone."""
+        X, y, X_val, y_val = data
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
-        report = Report(settings.run.verbose)
-        with report.stage("rows and labels: read"):
+        report = Report(settings.run.verbose, doing=task)
+        with report.task("read-rows"), report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
             reads = architecture.module.can_read_told and settings.graph.relations is not None

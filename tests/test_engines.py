@@ -25,6 +25,8 @@ from sklearn_mrmp import (
 from tests.tiny import PLAIN, tiny
 
 RATES = {"lr": [0.01, 0.02]}
+# joblibspark calls joblib in a way that newer versions of it deprecate.
+pytestmark = pytest.mark.filterwarnings("ignore:.apply_async. is deprecated:DeprecationWarning")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ ORDER = (
     "decisions",
     "suggest_tags",
     "label_errors",
+    "why_these_tags",
     "demo",
     "grid_search",
     "hierarchy",

@@ -23,6 +23,7 @@ from sklearn_mrmp._hints.aliases import (
     Voters,
 )
 from sklearn_mrmp._hints.classifiers import Classifier, DecidingMixin
+from sklearn_mrmp._hints.explanations import Explanation
 from sklearn_mrmp._hints.graphs import LabelGraph
 from sklearn_mrmp._hints.texts import TextEncoder
 
@@ -50,11 +51,9 @@ class NetworkClassifier(DecidingMixin, Classifier):
     def net_(self) -> Any: ...
     @property
     def device_(self) -> str: ...
-    @classmethod
-    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def fit(
         self,
-        X: MatrixLike,
+        X: MatrixLike | Sequence[str],
         y: MatrixLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -66,8 +65,23 @@ class NetworkClassifier(DecidingMixin, Classifier):
     ) -> Self: ...
     def predict(self, X: MatrixLike, known: MatrixLike | None = None) -> Labels: ...
     def predict_proba(self, X: MatrixLike, known: MatrixLike | None = None) -> Floats: ...
+    def predict_labels(self, X: MatrixLike, known: MatrixLike | None = None) -> list[list[str]]: ...
+    def explain(
+        self,
+        X: MatrixLike | Sequence[str],
+        labels: str | int | Sequence[str | int] | None = None,
+        *,
+        known: MatrixLike | None = None,
+        feature_names: Sequence[str] | Mapping[str, int] | None = None,
+        texts: Sequence[str] | None = None,
+        inside: bool = True,
+    ) -> Explanation: ...
 
 class MrMPClassifier(NetworkClassifier):
+    @classmethod
+    def paper(
+        cls, dataset: str | None = None, *, repaired: bool = False, **overrides: Any
+    ) -> Self: ...
     def __init__(
         self,
         *,
@@ -113,6 +127,8 @@ class MrMPClassifier(NetworkClassifier):
     ) -> None: ...
 
 class LaMPClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,
@@ -155,6 +171,8 @@ class LaMPClassifier(NetworkClassifier):
     ) -> None: ...
 
 class MLRNNClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,
@@ -200,6 +218,8 @@ class MLRNNClassifier(NetworkClassifier):
     def label_order_(self) -> NDArray[np.integer[Any]] | None: ...
 
 class MPVAEClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,

@@ -6,9 +6,10 @@
 ``search`` fits a grid of four in this process, and by dask's workers, of which there are one and
 two with one thread each; starting them is not part of the time, importing the package there is.
 ``train`` trains the network with one thread, and by two processes of one thread each, which
-``torch.distributed.run`` starts. The time is that of the fastest epoch after the first, which other
-programs disturb least. The batches of two processes have twice as many rows, so that an epoch has
-half as many steps. For the same number of rows in a step the line ``double batch`` is there.
+``torch.distributed.run`` starts. The time is that of the fastest epoch after the first, by the
+clock and in processor seconds of one process; the latter hold on a busy machine, too, but leave out
+what a process waits for the other. The batches of two processes have twice as many rows, so that an
+epoch has half as many steps; for the same number of rows in a step there is ``double batch``.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import torch
 from _data import parts
 from joblib import parallel_config
 from sklearn.model_selection import GridSearchCV
+from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier
 
@@ -58,16 +60,33 @@ def search(options):
     print("same scores:", all(scores == found["this process"] for scores in found.values()))
 
 
+class ProcessorSeconds(Callback):
+    """Processor seconds of this process in each epoch."""
+
+    def __init__(self):
+        self.found = []
+
+    def on_epoch_begin(self, net, **kwargs):
+        """Start the clock."""
+        self._start = time.process_time()
+
+    def on_epoch_end(self, net, **kwargs):
+        """Stop it."""
+        self.found.append(time.process_time() - self._start)
+
+
 def fit(options):
     """Train, and print the seconds of the epochs after the first; the first process does."""
     torch.set_num_threads(1)
     X, Y = rows(options.dataset, options.data_home, options.n_rows)
-    clf = MrMPClassifier(**NETWORK, max_epochs=6, batch_size=options.batch_size)
-    clf.fit(X, Y)
+    clock = ProcessorSeconds()
+    how = {"max_epochs": options.n_epochs, "batch_size": options.batch_size, "callbacks": [clock]}
+    clf = MrMPClassifier(**NETWORK, **how).fit(X, Y)
     if os.environ.get("RANK", "0") == "0":
         seconds = [epoch["dur"] for epoch in clf.history_[1:]]
         loss = clf.history_[-1]["valid_loss"]
-        print(f"{min(seconds):.2f} s an epoch, validation loss {loss:.4f}")
+        work = min(clock.found[1:])
+        print(f"{min(seconds):.2f} s an epoch, processor {work:.2f} s, validation loss {loss:.4f}")
 
 
 def train(options):
@@ -82,7 +101,7 @@ def train(options):
         for name, (launcher, batch_size) in runs.items():
             program = [__file__, "fit", "--data-home", str(options.data_home)]
             program += ["--dataset", options.dataset, "--n-rows", str(options.n_rows)]
-            program += ["--batch-size", str(batch_size)]
+            program += ["--batch-size", str(batch_size), "--n-epochs", str(options.n_epochs)]
             environment = {**os.environ, "OMP_NUM_THREADS": "1"}
             done = subprocess.run(
                 [sys.executable, *launcher, *program],
@@ -102,6 +121,7 @@ def main():
     parser.add_argument("--dataset", default="bibtex")
     parser.add_argument("--n-rows", type=int, default=400)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--n-epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=32)
     options = parser.parse_args()
     {"search": search, "train": train, "fit": fit}[options.part](options)

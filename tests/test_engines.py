@@ -6,6 +6,7 @@ requirements; ``make test-engines`` installs Ray and Spark as well.
 
 import os
 import signal
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from sklearn_mrmp import (
 from tests.tiny import PLAIN, tiny
 
 RATES = {"lr": [0.01, 0.02]}
+# joblibspark calls joblib in a way that newer versions of it deprecate.
+pytestmark = pytest.mark.filterwarnings("ignore:.apply_async. is deprecated:DeprecationWarning")
 
 
 @contextmanager
@@ -54,17 +57,22 @@ def spark_cluster():
     register = pytest.importorskip("joblibspark").register_spark
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    register()
-    try:
-        yield {"backend": "spark", "n_jobs": 2}
-    finally:
-        session.stop()
+    # Spark's workers are started with the Python and the path that these variables name.
+    here = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in here.items():
+            patch.setenv(name, value)
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+        register()
+        try:
+            yield {"backend": "spark", "n_jobs": 2}
+        finally:
+            session.stop()
 
 
 CLUSTERS = {"dask": dask_cluster, "ray": ray_cluster, "spark": spark_cluster}

@@ -84,7 +84,7 @@ def corrected_graph(Y, alpha=0.05):
     """Label graph of chi-squared tests with Yates' correction."""
     from scipy.stats import chi2
 
-    Y = np.asarray(Y, dtype=float)
+    Y = as_csr(Y).toarray().astype(float)
     n, counts = len(Y), Y.sum(axis=0)
     both = Y.T @ Y
     excess = n * both - np.outer(counts, counts)
@@ -120,6 +120,9 @@ VARIANTS = {
     "0.001; layer norm": Variant(("norm",), WEAK),
     "0.001; V^0": Variant(("residual",), WEAK),
     "0.001; bias": Variant(("bias",), WEAK),
+    "0.001; mean": Variant(("mean",), WEAK),
+    "0.001; V^0, bias": Variant(("residual", "bias"), WEAK),
+    "0.001; V^0, mean": Variant(("residual", "mean"), WEAK),
     "0.001; layer norm, V^0": Variant(("norm", "residual"), WEAK),
     "0.001; one cycle, rate x 3": Variant((), WEAK | CYCLE),
     "no relations": Variant(options={"relations": None}),

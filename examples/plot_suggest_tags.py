@@ -42,8 +42,9 @@ X, Y = write_questions(1500, np.random.default_rng(0))
 # A classifier that reads known tags
 # ----------------------------------
 # `known` works after any fit, by the label graph, the label sets and the neighbours. With
-# `known_rate`, about the share of the tags that will be known, the linear voter is trained to read
-# known tags, too. Rows of which nothing is known are predicted as they would be without it.
+# `known_rate`, about the share of the tags that will be known, the linear voter (and the network,
+# if it is among the voters) is trained to read known tags, too. Rows of which nothing is known are
+# predicted as they would be without it.
 from sklearn_mrmp import MrMPClassifier
 
 classifier = MrMPClassifier(voters=("linear", "neighbors"), random_state=0)

@@ -60,6 +60,12 @@ from sklearn_mrmp._hints.decisions import (
 from sklearn_mrmp._hints.decisions import (
     tune_thresholds as tune_thresholds,
 )
+from sklearn_mrmp._hints.explanations import (
+    Explanation as Explanation,
+)
+from sklearn_mrmp._hints.explanations import (
+    ExplanationDisplay as ExplanationDisplay,
+)
 from sklearn_mrmp._hints.graphs import (
     LabelGraph as LabelGraph,
 )
@@ -103,6 +109,9 @@ from sklearn_mrmp._hints.results import (
     LabelGraphDisplay as LabelGraphDisplay,
 )
 from sklearn_mrmp._hints.results import (
+    LabelReport as LabelReport,
+)
+from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
 )
 from sklearn_mrmp._hints.results import (
@@ -142,12 +151,6 @@ from sklearn_mrmp._hints.texts import (
     multilabel_train_test_split as multilabel_train_test_split,
 )
 from sklearn_mrmp._hints.trust import (
-    Explanation as Explanation,
-)
-from sklearn_mrmp._hints.trust import (
-    ExplanationDisplay as ExplanationDisplay,
-)
-from sklearn_mrmp._hints.trust import (
     LabelCalibrator as LabelCalibrator,
 )
 from sklearn_mrmp._hints.trust import (
@@ -155,9 +158,6 @@ from sklearn_mrmp._hints.trust import (
 )
 from sklearn_mrmp._hints.trust import (
     LabelErrors as LabelErrors,
-)
-from sklearn_mrmp._hints.trust import (
-    LabelReport as LabelReport,
 )
 from sklearn_mrmp._hints.trust import (
     ReliabilityDisplay as ReliabilityDisplay,

@@ -40,8 +40,9 @@ class MrMPClassifier(BaseNeuralClassifier):
         a sequence it becomes an unknown token. ``"auto"`` leaves about 16 tokens of a row of mean
         length, within 0.1 and 0.5; of token states it is 0.1, with `encoder_lr` 0, and of vectors,
         where the mean takes the place of a value, 0.2.
-    architecture : {"default", "paper"}, default="default"
-        Network: ``"paper"`` is the paper's network to the letter; see Notes for what differs.
+    architecture : {"default", "paper", "paper-repaired"}, default="default"
+        Network: ``"paper"`` is the paper's network to the letter, and ``"paper-repaired"`` departs
+        from it as little as it must to learn; see Notes for what differs.
     input_type : {"auto", "features", "vectors", "sequence", "states", "text"}, default="auto"
         Input: ``"features"``: each non-zero feature is a token and its standardised value
         modulates the token. ``"vectors"``: all dense columns are one token, columns that are mostly
@@ -127,10 +128,12 @@ float, default="optimal"
         the others decide about the second class; of more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
+        Processes that ``torchrun`` starts train one network together, with a CUDA device each.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread, or with
+        `n_threads`. ``joblib.parallel_config`` may send them to dask, Ray or Spark.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None
@@ -213,6 +216,13 @@ float, default="optimal"
     bias of their own (started at the label's frequency) instead of V^T; and attention starts with
     the tokens that count (tf-idf). The other voters and `label_sets` are not the paper's either,
     and are off in `paper()`.
+
+    What ``architecture="paper-repaired"`` changes: V^0 is added to V^T, so that labels with many
+    neighbours remain different from each other; and each label's vote has a bias, which starts at
+    its frequency, so that the network need not learn first how rare it is. Messages are summed,
+    nothing is normalised in the decoder, and labels vote with V^T, as in the paper.
+    ``paper(repaired=True)`` has it, and a `relation_loss` of 0.001 instead of 1, since at 1 that
+    loss outweighs the cross entropy.
 
     With 4,096 labels or more and shortlists, the relational loss of a step is that of the graph
     between the labels it decodes.
@@ -366,7 +376,8 @@ float, default="optimal"
         dataset : str, default=None
             The paper's dropout depends on it: 0.2 for ``"bibtex"`` and ``"reuters"``, else 0.1.
         repaired : bool, default=False
-            Whether to depart from the letter where it keeps the network from learning; see Notes.
+            Whether to depart from the letter where it keeps the network from learning:
+            ``architecture="paper-repaired"`` and ``relation_loss=0.001``.
         **overrides : dict
             Parameters to set differently.
 

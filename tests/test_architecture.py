@@ -27,7 +27,7 @@ ROOMS = {
     "datasets": {"_host"},
     "_splits": {"_numerics"},
     "_model_files": {"_host"},
-    "_input": {"_numerics", "_model_files"},
+    "_input": {"_numerics", "_host", "_model_files"},
     "_pages": {"_numerics", "_host"},
     "_graph": {"_pages", "_numerics", "_host", "_model_files"},
     "_decisions": {"_numerics", "_host", "_model_files"},
@@ -82,7 +82,7 @@ ROOMS = {
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.
-TOP = ("_compare", "_plot", "__init__", "__main__")
+TOP = ("_cli", "_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
 TORCH = {

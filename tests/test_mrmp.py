@@ -708,6 +708,13 @@ class TestPaper:
         }  # fmt: skip
         assert {name: params[name] for name in expected} == expected
 
+    def test_the_repaired_settings_differ_by_the_architecture_and_the_relational_loss(self):
+        paper = MrMPClassifier.paper("bibtex").get_params()
+        repaired = MrMPClassifier.paper("bibtex", repaired=True).get_params()
+        changed = {name for name in paper if paper[name] != repaired[name]}
+        assert changed == {"architecture", "relation_loss"}
+        assert MrMPClassifier.paper(repaired=True, relation_loss=0.1).relation_loss == 0.1
+
     def test_overrides(self):
         assert MrMPClassifier.paper(d_model=64).d_model == 64
 

@@ -40,6 +40,7 @@ def _inside(model):
     if hasattr(model, "voters_"):
         return [voter.model for voter in model.voters_.values()]
     if hasattr(model, "estimators_"):
-        return np.ravel(model.estimators_)
+        models = model.estimators_  # a list, which may hold pipelines, or an array of any shape
+        return map(last_step, models.ravel() if isinstance(models, np.ndarray) else models)
     estimator = getattr(model, "estimator_", None)
     return [] if estimator is None else [last_step(estimator)]

@@ -137,13 +137,17 @@ def _labels(item, n_labels):
     lines = []
     for name, terms in item.inside.items():
         if isinstance(terms, Terms) and terms.kind == "labels" and len(terms):
-            top, _ = terms.top(n_labels)
-            shown = ", ".join(f"{label} {signed(value)}" for label, value in top)
-            lines.append(_small(f"{name}: {shown}"))
+            top, others = terms.top(n_labels)
+            shown = [f"{label} {signed(value)}" for label, value in top]
+            if len(terms) > n_labels:
+                shown.append(f"{len(terms) - n_labels} others {signed(others)}")
+            lines.append(_small(f"{name}: {', '.join(shown)}"))
     for relation in dict.fromkeys(link.relation for link in item.related):
         links = [link for link in item.related if link.relation == relation]
-        shown = ", ".join(f"{link.label} ({link.probability:.2f})" for link in links[:n_labels])
-        lines.append(_small(f"{relation} labels, with their probabilities: {shown}"))
+        shown = [f"{link.label} ({link.probability:.2f})" for link in links[:n_labels]]
+        if len(links) > n_labels:
+            shown.append(f"{len(links) - n_labels} more")
+        lines.append(_small(f"{relation} labels, with their probabilities: {', '.join(shown)}"))
     return "".join(lines)
 
 

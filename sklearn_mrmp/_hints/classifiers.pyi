@@ -22,7 +22,8 @@ from sklearn_mrmp._hints.aliases import (
     Rule,
     Splitter,
 )
-from sklearn_mrmp._hints.trust import LabelCalibrator, LabelReport
+from sklearn_mrmp._hints.results import LabelReport
+from sklearn_mrmp._hints.trust import LabelCalibrator
 
 class ModelFileMixin:
     def save(self, path: Path, *, encoder_weights: bool = False) -> None: ...
@@ -43,13 +44,13 @@ class Classifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
     ) -> float: ...
 
 class DecidingMixin:
-    def report(self, X: MatrixLike, y: MatrixLike) -> LabelReport: ...
     @property
     def thresholds_(self) -> dict[str, float]: ...
     @property
     def decision_rules_(self) -> dict[str, dict[str, Any]]: ...
     @property
     def decision_rule_(self) -> Rule: ...
+    def report(self, X: MatrixLike, y: MatrixLike) -> LabelReport: ...
 
 class MLKNNClassifier(Classifier):
     n_neighbors_: int

@@ -23,9 +23,9 @@ from sklearn_mrmp._hints.aliases import (
     Voters,
 )
 from sklearn_mrmp._hints.classifiers import Classifier, DecidingMixin
+from sklearn_mrmp._hints.explanations import Explanation
 from sklearn_mrmp._hints.graphs import LabelGraph
 from sklearn_mrmp._hints.texts import TextEncoder
-from sklearn_mrmp._hints.trust import Explanation
 
 class NetworkClassifier(DecidingMixin, Classifier):
     label_graph_: LabelGraph | None
@@ -53,7 +53,7 @@ class NetworkClassifier(DecidingMixin, Classifier):
     def device_(self) -> str: ...
     def fit(
         self,
-        X: MatrixLike,
+        X: MatrixLike | Sequence[str],
         y: MatrixLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -68,7 +68,7 @@ class NetworkClassifier(DecidingMixin, Classifier):
     def predict_labels(self, X: MatrixLike, known: MatrixLike | None = None) -> list[list[str]]: ...
     def explain(
         self,
-        X: MatrixLike,
+        X: MatrixLike | Sequence[str],
         labels: str | int | Sequence[str | int] | None = None,
         *,
         known: MatrixLike | None = None,

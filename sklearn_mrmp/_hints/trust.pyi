@@ -1,81 +1,15 @@
-"""Hints of explanations, calibration, label errors and reports."""
+"""Hints of calibration, prediction sets and label errors."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_mrmp._hints.aliases import Estimator, Floats, MatrixLike, Path
+from sklearn_mrmp._hints.aliases import Estimator, Floats, MatrixLike
 from sklearn_mrmp._hints.graphs import LabelGraph
-
-class LabelExplanation:
-    row: int
-    label: str
-    probability: float
-    parts: Mapping[str, float]
-    inside: Mapping[str, Any]
-    related: tuple[Any, ...]
-    notes: tuple[str, ...]
-    text: str | None
-
-    @property
-    def log_odds(self) -> float: ...
-    def features(self) -> dict[str, float]: ...
-    def marks(self) -> list[tuple[int, int, float]]: ...
-
-class Explanation(Sequence[LabelExplanation]):
-    def __init__(self, items: Sequence[LabelExplanation]) -> None: ...
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: MatrixLike,
-        labels: str | int | Sequence[str | int] | None = None,
-        **options: Any,
-    ) -> Explanation: ...
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[LabelExplanation]: ...
-    @overload
-    def __getitem__(self, which: int | tuple[int, str]) -> LabelExplanation: ...
-    @overload
-    def __getitem__(self, which: slice) -> Explanation: ...
-    def to_frame(self, *, inside: bool = False) -> pd.DataFrame: ...
-    def to_html(self, path: Path | None = None, *, n_features: int = 10) -> str: ...
-
-class ExplanationDisplay:
-    figure_: Any
-    axes_: NDArray[Any]
-
-    def __init__(
-        self,
-        parts: Mapping[str, float],
-        features: Mapping[str, float],
-        title: str | None = None,
-    ) -> None: ...
-    @classmethod
-    def from_explanation(
-        cls,
-        explanation: Explanation,
-        which: int | tuple[int, str] = 0,
-        *,
-        n_features: int = 10,
-        axes: Any = None,
-    ) -> ExplanationDisplay: ...
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: MatrixLike,
-        *,
-        label: str | int | None = None,
-        n_features: int = 10,
-        axes: Any = None,
-    ) -> ExplanationDisplay: ...
-    def plot(self, *, n_features: int = 10, axes: Any = None) -> ExplanationDisplay: ...
 
 class LabelCalibrator(BaseEstimator):
     def __init__(
@@ -159,37 +93,3 @@ class ReliabilityDisplay:
         ax: Any = None,
     ) -> ReliabilityDisplay: ...
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay: ...
-
-@dataclass(frozen=True)
-class LabelReport:
-    label_names: NDArray[np.str_]
-    n_samples: int
-    support: NDArray[Any]
-    n_predicted: NDArray[Any]
-    precision: Floats
-    recall: Floats
-    f1: Floats
-    average_precision: Floats
-    cut: Floats
-    brier: Floats
-    calibration_error: Floats
-    reliability: Floats
-    scores: dict[str, float]
-    graph: LabelGraph | None = None
-    settings: dict[str, str] = ...
-
-    @classmethod
-    def from_predictions(
-        cls,
-        Y_true: MatrixLike,
-        Y_pred: MatrixLike,
-        Y_score: ArrayLike | None = None,
-        *,
-        label_names: Sequence[str] | None = None,
-        cuts: float | ArrayLike | None = None,
-        probabilities: bool = True,
-        graph: LabelGraph | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> LabelReport: ...
-    def to_frame(self) -> pd.DataFrame: ...
-    def to_html(self, path: Path, *, title: str | None = None) -> None: ...

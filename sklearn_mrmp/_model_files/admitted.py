@@ -15,6 +15,8 @@ _text:TokenSequenceVectorizer
 _text_encoder:TextEncoder
 _tuned_decision.classifier:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
+_cli.columns:ColumnReader
+_cli.columns:MatrixReader
 _baselines.hyperboxes:Hyperboxes
 _baselines.mlaram:MLARAMClassifier
 _baselines.mlknn:MLKNNClassifier

@@ -69,7 +69,10 @@ _OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 # vote as the whole training, in a third to a seventh of its time (docs/dev/fast_where_it_pays.md).
 # Its feed-forward blocks, most of the arithmetic, are a quarter as wide: wider ones gain nothing.
 _SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
-_CHOICES = {"architecture": ("default", "paper"), "composition": ("sum", "sub", "mult")}
+_CHOICES = {
+    "architecture": ("default", "paper", "paper-repaired"),
+    "composition": ("sum", "sub", "mult"),
+}
 
 
 def automatic_sizes(params, input_type):
@@ -150,8 +153,9 @@ class MrMPArchitecture(Architecture):
     def first_try(self, params, input_type):
         """Bags of words get a short cycle first, unless a length of training is asked for."""
         asked = any(params.get(name, "auto") != "auto" for name in ("max_epochs", "early_stopping"))
-        is_paper = params.get("architecture") == "paper" or params.get("lr_schedule") != "onecycle"
-        if asked or is_paper or input_type != "features":
+        is_default = params.get("architecture", "default") == "default"
+        is_default = is_default and params.get("lr_schedule") == "onecycle"
+        if asked or not is_default or input_type != "features":
             return None
         values = self.automatic(params, input_type)
         return values | _SHORT | {"d_inner": max(1, values["d_inner"] // 4)}
@@ -175,6 +179,8 @@ class MrMPArchitecture(Architecture):
     def check_arguments(self, arguments):
         """Refuse counts that are no whole numbers, and unknown choices."""
         check_sizes(arguments, _COUNTS, _CHOICES)
+        if type(arguments.get("reads_told", False)) is not bool:
+            raise ValueError(f"reads_told={arguments['reads_told']!r:.50}")
 
     def activation_numbers(self, settings, sizes):
         """Vectors that the layers keep, of tokens and of labels, and dropout's table."""

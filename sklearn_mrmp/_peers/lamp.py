@@ -12,7 +12,7 @@ from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import automatic_sizes, check_sizes
 from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
-from sklearn_mrmp._parameters import CONSTRAINTS, SHARED
+from sklearn_mrmp._parameters import ARCHITECTURE, CONSTRAINTS, SHARED
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp._sklearn_compat import StrOptions
 from sklearn_mrmp.nn import LaMPLoss, LaMPModule
@@ -186,7 +186,8 @@ default="prior"
     _model_part = neural_part()
     _parameter_constraints: ClassVar[dict] = {
         **SHARED,
-        **{name: CONSTRAINTS[name] for name in (*_COUNTS[1:], "architecture")},
+        **{name: CONSTRAINTS[name] for name in _COUNTS[1:]},
+        "architecture": ARCHITECTURE,
         "relations": [
             StrOptions({LEARNED, CO_OCCURRENCE, ALL_PAIRS, NO_EDGES}),
             None,

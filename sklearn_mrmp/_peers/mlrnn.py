@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import check_sizes
 from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
-from sklearn_mrmp._parameters import CONSTRAINTS, COUNT, SHARED
+from sklearn_mrmp._parameters import ARCHITECTURE, COUNT, SHARED
 from sklearn_mrmp._peers.label_order import (
     FREE,
     FREQUENT_FIRST,
@@ -194,7 +194,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
     _parameter_constraints: ClassVar[dict] = {
         **{name: SHARED[name] for name in SHARED if name not in ("relations", "alpha")},
         **{name: [COUNT] for name in _COUNTS},
-        "architecture": CONSTRAINTS["architecture"],
+        "architecture": ARCHITECTURE,
         "label_order": [StrOptions({FREQUENT_FIRST, RARE_FIRST, FREE}), "array-like"],
         "masked": ["boolean"],
         "length_penalty": [Interval(Real, 0, None, closed="left")],

@@ -15,7 +15,7 @@ from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import check_sizes
 from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
-from sklearn_mrmp._parameters import CONSTRAINTS, COUNT, SHARED
+from sklearn_mrmp._parameters import ARCHITECTURE, COUNT, SHARED
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp._sklearn_compat import Interval
 from sklearn_mrmp.nn import MPVAELoss, MPVAEModule
@@ -191,7 +191,7 @@ class MPVAEClassifier(BaseNeuralClassifier):
         **{name: [COUNT] for name in (*_WIDTHS, "n_samples")},
         **{name: [Interval(Real, 0, None, closed="left")] for name in _LOSSES},
         "covariance_rank": [COUNT, None],
-        "architecture": CONSTRAINTS["architecture"],
+        "architecture": ARCHITECTURE,
     }
 
     def __init__(

@@ -7,8 +7,8 @@ import numpy as np
 
 from sklearn_mrmp._explain.terms import largest, signed
 from sklearn_mrmp._explain.value import Explanation
-from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._graph.relation_style import relation_styles
+from sklearn_mrmp._host.optional import import_optional
 from sklearn_mrmp._plot._text import PLAIN, set_plain, shorten
 
 _NAME_LENGTH = 24  # longer names would take the room of the bars

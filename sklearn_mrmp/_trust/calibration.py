@@ -272,7 +272,9 @@ def _complete(calibrator):
 
 
 def _complete_map(steps):
-    require(is_vector(steps.x, None, "f") and is_vector(steps.y, len(steps.x), "f"), "corners")
+    """Check, in a model file, that a map has corners."""
+    require(is_vector(steps.x, None, "f") and len(steps.x) > 0, "corners of a calibration map")
+    require(is_vector(steps.y, len(steps.x), "f"), "corners of a calibration map")
 
 
 StepMap._model_part = Part(complete=_complete_map)

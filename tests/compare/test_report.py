@@ -16,7 +16,7 @@ def test_a_bar_or_a_line_break_in_a_name_does_not_break_the_markdown_table():
     ]
     lines = ComparisonResult(runs, ["b|c", "d\ne"], ["x|y"], ["op|t"]).to_markdown().splitlines()
     assert len(lines) == 4
-    assert {len(cells_of(line)) for line in lines} == {6}
+    assert {len(cells_of(line)) for line in lines} == {7}
     assert cells_of(lines[0])[2] == r"x\|y"
     assert [cells_of(line)[:2] for line in lines[2:]] == [[r"b\|c", r"op\|t"], ["d e", r"op\|t"]]
 

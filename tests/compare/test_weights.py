@@ -8,7 +8,12 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from sklearn_mrmp import MLKNNClassifier, MPVAEClassifier, MrMPClassifier
+from sklearn_mrmp import (
+    MLKNNClassifier,
+    MPVAEClassifier,
+    MrMPClassifier,
+    SoftVotingMultilabelClassifier,
+)
 from sklearn_mrmp._compare.weights import n_weights
 from sklearn_mrmp.datasets import make_related_labels
 
@@ -25,6 +30,13 @@ def test_coefficients_and_intercepts_count_wherever_they_are(data):
     assert n_weights(make_pipeline(MaxAbsScaler(), model).fit(*data)) == 4 * 7
     chain = ClassifierChain(LogisticRegression()).fit(data[0].toarray(), data[1])
     assert n_weights(chain) == 7 + 8 + 9 + 10
+
+
+def test_pipelines_of_different_lengths_inside_a_vote_count(data):
+    model = OneVsRestClassifier(LogisticRegression())
+    scaled = make_pipeline(MaxAbsScaler(), model)
+    both = [("plain", model), ("scaled", scaled), ("twice", make_pipeline(MaxAbsScaler(), scaled))]
+    assert n_weights(SoftVotingMultilabelClassifier(both).fit(*data)) == 3 * 4 * 7
 
 
 @pytest.mark.parametrize("kind", [MrMPClassifier, MPVAEClassifier])

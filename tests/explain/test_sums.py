@@ -58,7 +58,7 @@ def assert_sums(clf, X, explanation, **options):
         {"label_shortlist": 3},
         {"input_type": "vectors"},
         {"relations": None},
-        {"voters": ("linear", ("own", OneVsRestClassifier(LogisticRegression())))},
+        {"voters": ("linear", ("own", OneVsRestClassifier(LogisticRegression(max_iter=1000))))},
     ],
     ids=lambda options: ",".join(options) or "default",
 )
@@ -142,7 +142,7 @@ def test_a_search_for_label_sets_is_known_by_its_vote_alone(data):
 
 def test_of_an_estimator_only_its_vote_is_known(data):
     X, Y = data
-    own = ("own", OneVsRestClassifier(LogisticRegression()))
+    own = ("own", OneVsRestClassifier(LogisticRegression(max_iter=1000)))
     clf = tiny(voters=("linear", own)).fit(X, Y)
     item = clf.explain(X[:1], labels=[0])[0]
     assert set(item.inside) >= {"linear"}

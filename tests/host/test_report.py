@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from sklearn_mrmp._host.report import SILENT, Report, duration
+from sklearn_mrmp._host.tasks import FitTask
 
 
 class Clock:
@@ -33,6 +34,32 @@ def test_parts_carry_their_numbers_unless_there_is_only_one(capsys):
         "[sklearn_mrmp] fold 2 of 5, member 1 of 3: network: trained",
         "[sklearn_mrmp] network: trained",
     ]
+
+
+def test_tasks_are_told_where_somebody_listens_and_not_in_other_processes():
+    class Context:
+        """Writes down which tasks begin and end, with its name and depth."""
+
+        def __init__(self, written, name="fit"):
+            self.written, self.name = written, name
+
+        def subcontext(self, task_name, max_subtasks):
+            return Context(self.written, f"{self.name}/{task_name}:{max_subtasks}")
+
+        def call_on_fit_task_begin(self, estimator):
+            self.written.append(f"begin {self.name}")
+
+        def call_on_fit_task_end(self, estimator):
+            self.written.append(f"end {self.name}")
+
+    written = []
+    report = Report(doing=FitTask(Context(written), None))
+    with report.task("train", 2) as inner, inner.task("epoch"):
+        pass
+    with report.alone().task("nobody listens") as same:
+        assert same.doing is None
+    begins = ["begin fit/train:2", "begin fit/train:2/epoch:0"]
+    assert written == [*begins, "end fit/train:2/epoch:0", "end fit/train:2"]
 
 
 def test_nothing_is_said_unless_asked(capfd):

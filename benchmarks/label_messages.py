@@ -50,7 +50,7 @@ DATASETS = {
     "medical": (None, {"max_epochs": 30, "lr": 4e-3}),
     "emotions": (None, {"max_epochs": 30, "lr": 3e-3}),
     "bibtex": (600, {"max_epochs": 12, "lr": 4e-3}),
-    "reuters": (1_000, {"max_epochs": 10, "lr": 4e-3}),
+    "reuters": (400, {"max_epochs": 15, "lr": 4e-3}),
 }
 VARIANTS = {
     "MrMP": (MrMPClassifier, "chi2"),

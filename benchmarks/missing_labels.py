@@ -7,7 +7,8 @@ Scores are means over seeds, each with its own split.
 
     python benchmarks/missing_labels.py --data-home DIR [--dataset NAME] [--network] [--seeds 3]
 
-`DIR` holds Mulan's folders. Without ``--network`` the linear and the neighbour voter vote alone.
+`DIR` holds Mulan's folders in ``mulan``, and RCV1 in ``npz``. ``--max-rows`` takes a random part of
+the training rows. Without ``--network`` the linear and the neighbour voter vote alone.
 """
 
 import argparse
@@ -15,14 +16,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
+from bench_linear import load
 from sklearn.metrics import average_precision_score
 
 from sklearn_mrmp import MrMPClassifier
 from sklearn_mrmp._decisions.sweep import METRICS
-from sklearn_mrmp.datasets import load_mulan
 
-DATASETS = ("emotions", "yeast", "medical", "bibtex")
+DATASETS = ("emotions", "yeast", "medical", "bibtex", "rcv1_union")
 
 
 def split(X, Y, seed):
@@ -50,11 +50,10 @@ def scores(clf, X, Y):
     return found + [clf.set_params(metric=metric).score(X, Y) for metric in METRICS]
 
 
-def run(name, home, seeds, hidden, options):
+def run(name, home, seeds, hidden, max_rows, options):
     """Print a row for each contestant."""
-    data = load_mulan(home / name, subset="train")
-    X, Y = sp.csr_array(data.data), data.target
-    Y = (Y.toarray() if sp.issparse(Y) else np.asarray(Y)).astype(float)
+    X, Y = load(home, name)
+    X, Y = X[:max_rows], Y[:max_rows].toarray().astype(float)
     found, start = {}, time.process_time()
     for seed in range(seeds):
         X_train, Y_train, X_test, Y_test = split(X, Y, seed)
@@ -75,12 +74,13 @@ def main(arguments=None):
     parser.add_argument("--network", action="store_true", help="all voters instead of two")
     parser.add_argument("--hidden", type=float, default=0.3, help="share of hidden entries")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--max-rows", type=int, default=None)
     options = parser.parse_args(arguments)
     voters = {} if options.network else {"voters": ("linear", "neighbors")}
     print("| data set | hidden entries | AP |", " | ".join(METRICS), "|")
     print("|" + "---|" * 7)
     for name in options.dataset or DATASETS:
-        run(name, options.data_home, options.seeds, options.hidden, voters)
+        run(name, options.data_home, options.seeds, options.hidden, options.max_rows, voters)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def gather(folder):
 
 
 def _short(value):
-    return round(value, 2) if isinstance(value, float) and value >= 1 else value
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def write_csv(rows, path):

@@ -9,6 +9,7 @@ ORDER = (
     "label_graph",
     "decisions",
     "suggest_tags",
+    "label_errors",
     "why_these_tags",
     "demo",
     "grid_search",

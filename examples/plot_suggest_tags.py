@@ -43,7 +43,8 @@ X, Y = write_questions(1500, np.random.default_rng(0))
 # ----------------------------------
 # `known` works after any fit, by the label graph, the label sets and the neighbours. With
 # `known_rate`, about the share of the tags that will be known, the linear voter is trained to read
-# known tags, too. Rows of which nothing is known are predicted as they would be without it.
+# known tags, too, and so is the network where it votes. Rows of which nothing is known are
+# predicted as they would be without it.
 from sklearn_mrmp import MrMPClassifier
 
 classifier = MrMPClassifier(voters=("linear", "neighbors"), random_state=0)

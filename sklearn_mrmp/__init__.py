@@ -12,7 +12,6 @@ from sklearn_mrmp._baselines.label_chain import LabelChainClassifier
 from sklearn_mrmp._baselines.label_powerset import LabelPowersetClassifier
 from sklearn_mrmp._baselines.mlaram import MLARAMClassifier
 from sklearn_mrmp._baselines.tuned_relevance import TunedBinaryRelevanceClassifier
-from sklearn_mrmp._calibrated import CalibratedMultilabelClassifier
 from sklearn_mrmp._compare.ablation import AblationResult, auc_gain_by_degree, relation_ablation
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.report import ComparisonResult
@@ -43,6 +42,7 @@ from sklearn_mrmp._splits.splitters import (
 )
 from sklearn_mrmp._text import TokenSequenceVectorizer
 from sklearn_mrmp._trust.calibration import LabelCalibrator, calibrate_labels
+from sklearn_mrmp._trust.classifier import CalibratedMultilabelClassifier
 from sklearn_mrmp._trust.conformal import LabelConformal
 from sklearn_mrmp._trust.label_errors import LabelErrors, label_errors
 from sklearn_mrmp._tuned_decision.classifier import TunedDecisionClassifier

@@ -1,6 +1,15 @@
 """Type hints of the public names; ``_hints`` has them by subject."""
 
 from sklearn_mrmp._hints.classifiers import (
+    CalibratedMultilabelClassifier as CalibratedMultilabelClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    LabelChainClassifier as LabelChainClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    LabelPowersetClassifier as LabelPowersetClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
     MLARAMClassifier as MLARAMClassifier,
 )
 from sklearn_mrmp._hints.classifiers import (
@@ -8,6 +17,9 @@ from sklearn_mrmp._hints.classifiers import (
 )
 from sklearn_mrmp._hints.classifiers import (
     SoftVotingMultilabelClassifier as SoftVotingMultilabelClassifier,
+)
+from sklearn_mrmp._hints.classifiers import (
+    TunedBinaryRelevanceClassifier as TunedBinaryRelevanceClassifier,
 )
 from sklearn_mrmp._hints.classifiers import (
     TunedDecisionClassifier as TunedDecisionClassifier,
@@ -97,6 +109,9 @@ from sklearn_mrmp._hints.results import (
     LabelGraphDisplay as LabelGraphDisplay,
 )
 from sklearn_mrmp._hints.results import (
+    LabelReport as LabelReport,
+)
+from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
 )
 from sklearn_mrmp._hints.results import (
@@ -135,6 +150,24 @@ from sklearn_mrmp._hints.texts import (
 from sklearn_mrmp._hints.texts import (
     multilabel_train_test_split as multilabel_train_test_split,
 )
+from sklearn_mrmp._hints.trust import (
+    LabelCalibrator as LabelCalibrator,
+)
+from sklearn_mrmp._hints.trust import (
+    LabelConformal as LabelConformal,
+)
+from sklearn_mrmp._hints.trust import (
+    LabelErrors as LabelErrors,
+)
+from sklearn_mrmp._hints.trust import (
+    ReliabilityDisplay as ReliabilityDisplay,
+)
+from sklearn_mrmp._hints.trust import (
+    calibrate_labels as calibrate_labels,
+)
+from sklearn_mrmp._hints.trust import (
+    label_errors as label_errors,
+)
 
 __version__: str
 
@@ -142,6 +175,7 @@ __all__ = [
     "AblationDisplay",
     "AblationResult",
     "AtLeastOne",
+    "CalibratedMultilabelClassifier",
     "ComparisonDisplay",
     "ComparisonResult",
     "Explanation",
@@ -150,10 +184,16 @@ __all__ = [
     "FloorNotMetWarning",
     "Jaccard",
     "LaMPClassifier",
+    "LabelCalibrator",
+    "LabelChainClassifier",
+    "LabelConformal",
     "LabelCosts",
     "LabelCuts",
+    "LabelErrors",
     "LabelGraph",
     "LabelGraphDisplay",
+    "LabelPowersetClassifier",
+    "LabelReport",
     "MLARAMClassifier",
     "MLKNNClassifier",
     "MLRNNClassifier",
@@ -164,6 +204,7 @@ __all__ = [
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
     "RecallFloor",
+    "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",
     "TextEncoder",
     "ThresholdDisplay",
@@ -171,12 +212,15 @@ __all__ = [
     "TokenSequenceVectorizer",
     "TopK",
     "TrainingHistoryDisplay",
+    "TunedBinaryRelevanceClassifier",
     "TunedDecisionClassifier",
     "add_ancestors",
     "auc_gain_by_degree",
+    "calibrate_labels",
     "compare_classifiers",
     "fit_decision_rules",
     "hierarchy_relation",
+    "label_errors",
     "label_graph",
     "load",
     "multilabel_train_test_split",

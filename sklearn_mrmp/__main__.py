@@ -2,7 +2,7 @@
 
 import sys
 
-from sklearn_mrmp._compare.cli import main
+from sklearn_mrmp._cli.main import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(prog="python -m sklearn_mrmp"))

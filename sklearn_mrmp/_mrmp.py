@@ -128,10 +128,12 @@ float, default="optimal"
         the others decide about the second class; of more classes the most probable is predicted.
     device : str, default="auto"
         Run: ``"auto"`` takes CUDA, then MPS, then the CPU. A device that is not there is refused.
+        Processes that ``torchrun`` starts train one network together, with a CUDA device each.
     n_threads : int, default=None
         Run: threads of torch during our calls; None leaves the setting alone.
     n_jobs : int, default=None
-        Run: folds of `cv`, or members, trained at once, each in a process with one thread.
+        Run: folds of `cv`, or members, trained at once, each in a process with one thread, or with
+        `n_threads`. ``joblib.parallel_config`` may send them to dask, Ray or Spark.
     callbacks : list of skorch callbacks, default=None
         Run: added to training.
     checkpoint_dir : path-like, default=None
@@ -216,11 +218,9 @@ float, default="optimal"
     and are off in `paper()`.
 
     What ``architecture="paper-repaired"`` changes: V^0 is added to V^T, so that labels with many
-    neighbours remain different from each other; and each label's vote has a bias, which starts at
-    its frequency, so that the network need not learn first how rare it is. Messages are summed,
-    nothing is normalised in the decoder, and labels vote with V^T, as in the paper.
-    ``paper(repaired=True)`` has it, and a `relation_loss` of 0.001 instead of 1, since at 1 that
-    loss outweighs the cross entropy.
+    neighbours remain different from each other. All else is the paper's. ``paper(repaired=True)``
+    has it, and a `relation_loss` of 0.001 instead of 1, since at 1 that loss outweighs the cross
+    entropy.
 
     With 4,096 labels or more and shortlists, the relational loss of a step is that of the graph
     between the labels it decodes.

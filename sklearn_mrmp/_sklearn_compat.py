@@ -20,8 +20,16 @@ try:
     from sklearn.utils._repr_html.estimator import _VisualBlock
 except ImportError:  # scikit-learn 1.6
     from sklearn.utils._estimator_html_repr import _VisualBlock
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:
+        """Stands where scikit-learn has no callbacks; there is no ``set_callbacks`` then."""
+
 
 __all__ = [
+    "CallbackSupportMixin",
     "DocLinkMixin",
     "HasMethods",
     "Interval",

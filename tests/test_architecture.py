@@ -27,7 +27,7 @@ ROOMS = {
     "datasets": {"_host"},
     "_splits": {"_numerics"},
     "_model_files": {"_host"},
-    "_input": {"_numerics", "_model_files"},
+    "_input": {"_numerics", "_host", "_model_files"},
     "_pages": {"_numerics", "_host"},
     "_graph": {"_pages", "_numerics", "_host", "_model_files"},
     "_decisions": {"_numerics", "_host", "_model_files"},
@@ -38,7 +38,7 @@ ROOMS = {
     "_encoders": {"_input", "_host", "_model_files"},
     "_network": {"nn", "_voters", "_checkpoints", "_numerics", "_host", "_model_files"},
     "_targets": {"_numerics", "_model_files"},
-    "_trust": {"_decisions", "_graph", "_numerics", "_host", "_model_files"},
+    "_trust": {"_base", "_targets", "_decisions", "_graph", "_numerics", "_host", "_model_files"},
     "metrics": {"_targets", "_decisions", "_numerics"},
     "_reports": {"_pages", "_graph", "_decisions", "_numerics", "_host"},
     "_target_scores": {"_numerics"},
@@ -77,12 +77,11 @@ ROOMS = {
         "_host",
         "_model_files",
     },
-    "_calibrated": {"_base", "_targets", "_trust", "_decisions", "_numerics", "_model_files"},
     "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.
-TOP = ("_compare", "_plot", "__init__", "__main__")
+TOP = ("_cli", "_compare", "_plot", "__init__", "__main__")
 ROOMS |= {name: {*ROOMS, *TOP} for name in TOP}
 
 TORCH = {

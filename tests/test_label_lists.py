@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer
 
 from sklearn_mrmp import (
+    CalibratedMultilabelClassifier,
     LabelChainClassifier,
     LabelPowersetClassifier,
     MLARAMClassifier,
@@ -28,6 +29,7 @@ CLASSIFIERS = {
     "powerset": LabelPowersetClassifier(),
     "chain": LabelChainClassifier(),
     "voting": SoftVotingMultilabelClassifier([("knn", MLKNNClassifier())]),
+    "calibrated": CalibratedMultilabelClassifier(MLKNNClassifier(), cv=2, random_state=0),
     "tuned": TunedDecisionClassifier(MLKNNClassifier(), cv=2, random_state=0),
 }
 each = pytest.mark.parametrize("name", CLASSIFIERS)

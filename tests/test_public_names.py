@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import sklearn_mrmp
 from sklearn_mrmp import datasets, metrics, nn
@@ -74,3 +75,12 @@ def test_torch_is_loaded_only_with_the_classifier_that_needs_it():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "True"]
+
+
+def test_the_html_of_every_estimator_links_to_its_page():
+    found = [getattr(sklearn_mrmp, name) for name in sklearn_mrmp.__all__]
+    found = [one for one in found if isinstance(one, type) and issubclass(one, BaseEstimator)]
+    for estimator in found:
+        link = estimator.__new__(estimator)._get_doc_link()
+        assert link.endswith(f"/generated/sklearn_mrmp.{estimator.__name__}.html"), estimator
+    assert len(found) > 10

@@ -87,6 +87,12 @@ def test_folds_and_members_carry_their_numbers_and_lines_stay_whole(data, capfd,
     assert sorted(fitted) == ["fold 1 of 2", "fold 2 of 2"]
 
 
+def test_folds_say_how_long_the_others_will_take(data, capfd):
+    texts = [text for _, text in said(capfd, data, cv=3, voters=("linear",))]
+    done = [text.partition(", about ")[0] for text in texts if text.endswith(" left")]
+    assert done == [f"cross-fitting: {n} of 3 folds done" for n in (1, 2)]
+
+
 def test_a_fit_is_silent_unless_asked(data, capfd):
     tiny(cv=2).fit(*data).predict(data[0])
     assert capfd.readouterr() == ("", "")

@@ -5,6 +5,7 @@ be, and leaves ``dist/`` with the source archive and the wheel. The empty enviro
 wheel with its run-time dependencies, in the versions of constraints.txt, and nothing more.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -137,7 +138,14 @@ def use_in_empty_environment(wheel, folder):
     run(*install, f"{wheel}[plot]")
     script = folder / "readme.py"
     script.write_text(readme_blocks(), encoding="utf-8")
-    run(python, "-W", "error::FutureWarning", script, cwd=folder, env={"MPLBACKEND": "Agg"})
+    run(
+        python,
+        "-W",
+        "error::FutureWarning",
+        script,
+        cwd=folder,
+        env=os.environ | {"MPLBACKEND": "Agg"},
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ search walks through both rows of every pair instead. It knows numpy, scipy and 
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._model_files.part import Part, is_count, is_vector, require
 from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks

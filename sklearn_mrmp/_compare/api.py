@@ -1,16 +1,18 @@
 """Several classifiers on the same data, with the same decision rules, in one table.
 
-Knows how runs are distributed over processes and resumed; what a run does is the business of
-`_compare.run`, what the table looks like that of `_compare.report`.
+Knows how runs are distributed over workers and processes, and resumed; what a run does is the
+business of `_compare.run`, what the table looks like that of `_compare.report`.
 """
 
+import multiprocessing
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 
 # Vendored by joblib and none of its public names, but nothing public keeps what is promised here.
 # The standard library's spawned processes import `__main__` again, which a script without a main
@@ -18,6 +20,7 @@ from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 # processes, and their peak memory would be that of all runs before.
 from joblib.externals.loky import ProcessPoolExecutor
 from sklearn.utils import check_consistent_length
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._compare.page.setting import ComparisonSetting
 from sklearn_mrmp._compare.report import ComparisonResult
@@ -29,6 +32,11 @@ from sklearn_mrmp._decisions.thresholds import check_labels, check_metrics
 from sklearn_mrmp._numerics.entry_weights import checked_weights
 from sklearn_mrmp._numerics.label_frames import column_names, in_order_of
 from sklearn_mrmp._sklearn_compat import Interval, validate_params
+
+_NO_CHILDREN = (
+    "RuntimeError: time_limit needs workers that may start processes; for dask set the option "
+    "distributed.worker.daemon to False"
+)
 
 
 @validate_params(
@@ -101,7 +109,8 @@ def compare_classifiers(
         Share of the training rows that is set aside.
 
     n_jobs : int, default=None
-        Runs at the same time. Their times and threads compete: compare times of one job only.
+        Runs at the same time. Their times and threads compete: compare times of one job only. By
+        ``joblib.parallel_config`` they may be made by the workers of dask, Ray or Spark.
 
     results_path : str or path-like, default=None
         File (JSON lines) to which each run is appended when it ends. A later call with the same
@@ -109,7 +118,8 @@ def compare_classifiers(
 
     isolate : bool, default=True
         Give each run a fresh process. Its peak memory is then known, and a crash is an error in
-        the table. False is faster for small data, and leaves memory unknown.
+        the table. False is faster for small data, and leaves memory unknown; so does a worker that
+        may not start processes, as dask's are unless ``distributed.worker.daemon`` is False.
 
     verbose : int, default=0
         1 prints a line when a run ends.
@@ -257,18 +267,35 @@ def _check_data(X_train, Y_train, X_test, Y_test):
 def _run_all(protocol, jobs, n_jobs, isolate, time_limit):
     """Yield the runs as they end."""
     if not isolate:
-        yield from (run_one(protocol, *job, key) for key, job in jobs.items())
+        yield from _parallel(n_jobs)(
+            delayed(run_one)(protocol, *job, key) for key, job in jobs.items()
+        )
         return
     n_jobs = effective_n_jobs(n_jobs)
-    # Threads only wait for the processes that do the work.
-    yield from Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
+    # Unless the caller has chosen a backend: threads that wait for the processes that do the work.
+    yield from _parallel(n_jobs, prefer="threads")(
         delayed(_run_in_process)(protocol, *job, key, max(1, cpu_count() // n_jobs), time_limit)
         for key, job in jobs.items()
     )
 
 
+def _parallel(n_jobs, **options):
+    """Return a `Parallel` that yields results as they are there, where the backend can."""
+    try:
+        return Parallel(n_jobs=n_jobs, return_as="generator_unordered", **options)
+    except ValueError:  # Ray and Spark return all of them at the end
+        return Parallel(n_jobs=n_jobs, **options)
+
+
 def _run_in_process(protocol, method, estimator, seed, key, n_threads, time_limit=None):
-    """Run in a fresh process; its sudden death, or its end by the clock, is an error of the run."""
+    """Run in a fresh process, wherever this one is.
+
+    Its sudden death, or its end by the clock, is an error of the run.
+    """
+    if multiprocessing.current_process().daemon:  # which may have no children
+        if time_limit is not None:
+            return ComparisonRun(method=method, seed=seed, key=key, error=_NO_CHILDREN)
+        return run_one(replace(protocol, measure_memory=False), method, estimator, seed, key)
     threads = os.environ.get("OMP_NUM_THREADS", str(n_threads))
     executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": threads})
     try:

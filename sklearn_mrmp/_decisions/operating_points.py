@@ -20,6 +20,7 @@ from sklearn_mrmp._decisions.held_out import HeldOutScores
 from sklearn_mrmp._decisions.sweep import METRICS
 from sklearn_mrmp._decisions.thresholds import check_metrics
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
+from sklearn_mrmp._host.report import SILENT
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced
 
@@ -70,6 +71,7 @@ class OperatingPoints:
         collected=None,
         known=None,
         keep_rows=False,
+        report=SILENT,
     ):
         """Fit the rules of decisions and metrics; the arrays are validated here, once.
 
@@ -96,6 +98,8 @@ class OperatingPoints:
             Which entries of `Y` are known, the others being 0; None is all.
         keep_rows : bool, default=False
             Whether labels and scores are kept, to tune decision objects on.
+        report : Report, default=SILENT
+            Says how it goes.
 
         Returns
         -------
@@ -114,7 +118,8 @@ class OperatingPoints:
             collected=collected,
             known=known,
         )
-        rules = {_name(decision): _fit(decision, rows, metrics) for decision in decisions}
+        steps = report.each(decisions, "decisions")
+        rules = {_name(decision): _fit(decision, rows, metrics) for decision in steps}
         return cls(rules, HeldOutScores.of(rows) if keep_rows else None)
 
     @property

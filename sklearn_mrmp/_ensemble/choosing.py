@@ -48,7 +48,7 @@ def choose_voters(plan, split):
 
 def _fit_voters(plan, split):
     voters = make_voters(plan.voters, split.rows, split.Y.shape[1])
-    for name, voter in voters.items():
+    for name, voter in plan.report.each(voters.items(), "voters"):
         with plan.report.stage(f"{name} voter: fitted"):
             voters[name] = voter.fit(*split.train)
     return voters

@@ -9,7 +9,7 @@ of all rows. Knows voters by their methods, and joblib; nothing of targets or de
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -19,29 +19,32 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_mrmp._ensemble.choosing import choose_voters
+from sklearn_mrmp._ensemble.folds import fit_fold, joined, joined_similar, with_told
 from sklearn_mrmp._ensemble.gain import VoteGain, vote_gain
 from sklearn_mrmp._ensemble.model import Ensemble, inside
-from sklearn_mrmp._ensemble.refitting import refitted
 from sklearn_mrmp._ensemble.told import ToldVote
-from sklearn_mrmp._ensemble.told_tuning import ToldPlan, told_evidence, tuned
+from sklearn_mrmp._ensemble.told_tuning import ToldPlan, tuned
 from sklearn_mrmp._ensemble.weights import label_shifts, vote_weights
 from sklearn_mrmp._host.interrupts import InsistedInterrupt, finished
-from sklearn_mrmp._host.report import SILENT, Report
+from sklearn_mrmp._host.report import SILENT, Report, time_left
 from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
-from sklearn_mrmp._numerics.rows import DENSE_ENTRIES, evenly_spaced, row_blocks
+from sklearn_mrmp._numerics.rows import DENSE_ENTRIES
 from sklearn_mrmp._numerics.similar_rows import SimilarRows
 from sklearn_mrmp._voters.choice import NETWORK
-from sklearn_mrmp._voters.logistic import frequency_intercepts
 
 # A short training is followed by the whole one where the network has lowered the held-out log loss
 # of the vote by more than this share, by two standard errors.
 _PAYS, _ERRORS = 0.05, 2.0
 _NOBODY_READS = (
-    "known_rate={} has no effect: with so many labels and features the linear voter is one of "
-    "centroids, which cannot be trained to read told labels. They are used by the label graph, the "
-    "label sets and the neighbours."
+    "known_rate={} has no effect: {}. Told labels are used by the label graph, the label sets and "
+    "the neighbours."
 )
+_CENTROIDS = (
+    "with so many labels and features the linear voter is one of centroids, which cannot be "
+    "trained to read told labels"
+)
+_NO_GAIN = "reading told labels did not make the network better on the held-out rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,15 @@ class EnsemblePlan:
     report: Report = SILENT
     told: ToldPlan | None = None
     world: World = ALONE
+
+    def n_trainings(self, n_splits):
+        """Most networks that are trained on so many splits; a short training may come first."""
+        return 0 if self.network is None else self.network.n_members * (n_splits + 1)
+
+    def reporting(self, report):
+        """Return the plan of a fit that reports elsewhere."""
+        network = None if self.network is None else self.network.reporting(report)
+        return replace(self, network=network, report=report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,25 +135,6 @@ class FittedEnsemble:
     told: ToldVote | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """Voters of a split, some of the rows it held out, and the votes for them."""
-
-    ensemble: Ensemble
-    numbers: np.ndarray | None = None
-    Y: sp.csr_array | None = None
-    weights: EntryWeights | None = None
-    evidence: list = field(default_factory=list)
-    similar: SimilarRows | None = None
-    interrupted: bool = False
-    told: tuple = ((), None)
-
-    @property
-    def learned(self):
-        """Whether it got far enough to vote."""
-        return bool(self.evidence)
-
-
 def fit_ensemble(plan, splits):
     """Fit voters on each split and weigh them on what it held out.
 
@@ -180,16 +173,17 @@ def _spend_where_it_pays(plan, chosen, splits):
     -------
     plan : EnsemblePlan
         With the trainer to go on with.
-    folds : list of _Fold
+    folds : list of Fold
         The first one, if the short training will do, or if the user stopped it.
     """
     short = plan.network and plan.network.short()
     if short is None or len(plan.voters) == 1:
         return plan, []
-    tried = replace(plan, network=short)
-    fold = _fit_fold(tried, chosen, splits[0], 0, len(splits))
+    tried = replace(plan, network=short, told=None)
+    fold = fit_fold(tried, chosen, splits[0], 0, len(splits))
+    tried = replace(tried, told=plan.told)
     if fold.interrupted:
-        return tried, [fold]
+        return tried, [with_told(tried, fold, splits[0], 0, len(splits))]
     gain = plan.world.agree(vote_gain(fold.evidence, NETWORK))
     pays = gain.gain - _ERRORS * gain.standard_error > _PAYS
     plan.report.say(
@@ -197,13 +191,15 @@ def _spend_where_it_pays(plan, chosen, splits):
         + (f"surely more than {_PAYS:.0%}: it" if pays else f"not surely more than {_PAYS:.0%}: it")
         + (" is now trained at full length" if pays else " stays as it is")
     )
-    return (plan, []) if pays else (tried, [fold])
+    if pays:
+        return plan, []
+    return tried, [with_told(tried, fold, splits[0], 0, len(splits))]
 
 
 def _put_together(plan, folds):
     """Weigh the voters of all folds on the votes for the rows that these held out."""
     evidence = [block for fold in folds for block in fold.evidence]
-    ensemble = _joined(folds)
+    ensemble = joined(folds)
     if len(ensemble.voters) > 1:
         with plan.report.stage("vote weights: tuned"):
             ensemble = _weighed(ensemble, evidence, len(folds))
@@ -213,7 +209,7 @@ def _put_together(plan, folds):
         sp.csr_array(sp.vstack([fold.Y for fold in folds])),
         EntryWeights.concatenated([fold.weights for fold in folds]),
         inside(np.concatenate([ensemble.combined(votes) for votes, _ in evidence])),
-        _joined_similar(folds),
+        joined_similar(folds),
         gain=_network_gain(ensemble, evidence),
         trainer=plan.network,
         told=_told_vote(plan, ensemble, folds),
@@ -227,8 +223,11 @@ def _told_vote(plan, ensemble, folds):
         votes = [votes for fold in folds for votes, _ in fold.evidence]
         evidence = [some for fold in folds for some in fold.told[0]]
         told = tuned(folds[-1].told[1], ensemble, votes, evidence)
-    if plan.told.known_rate is not None and told.linear is None:
-        warnings.warn(_NOBODY_READS.format(plan.told.known_rate), UserWarning, stacklevel=2)
+    if NETWORK not in told.weights and NETWORK in ensemble.voters:
+        ensemble.voters[NETWORK].forget_told()
+    if plan.told.known_rate is not None and told.linear is None and NETWORK not in told.weights:
+        reason = _CENTROIDS if "linear" in ensemble.voters else _NO_GAIN
+        warnings.warn(_NOBODY_READS.format(plan.told.known_rate, reason), stacklevel=2)
     return told
 
 
@@ -252,56 +251,26 @@ def _fit_folds(plan, chosen, splits, n_done):
     n_splits = len(splits)
     left = list(enumerate(splits))[n_done:]
     if len(left) <= 1 or effective_n_jobs(plan.n_jobs) == 1:
-        return (_fit_fold(plan, chosen, split, i, n_splits) for i, split in left)
-    plan = replace(plan, network=plan.network and plan.network.alone())
+        return _one_by_one(plan, chosen, left, n_splits)
+    plan = replace(plan, network=plan.network and plan.network.alone(), report=plan.report.alone())
     return Parallel(n_jobs=plan.n_jobs)(
         delayed(_fit_fold_alone)(plan, chosen, split, i, n_splits) for i, split in left
     )
 
 
+def _one_by_one(plan, chosen, left, n_splits):
+    """Yield folds, and say how long the others will take."""
+    start = plan.report.clock()
+    for n_done, (number, split) in enumerate(left, start=1):
+        yield fit_fold(plan, chosen, split, number, n_splits)
+        rest = time_left(plan.report.clock() - start, n_done, len(left))
+        if rest:
+            plan.report.say(f"cross-fitting: {number + 1} of {n_splits} folds done{rest}")
+
+
 def _fit_fold_alone(plan, *fold):
     with plan.alone():
-        return _fit_fold(plan, *fold)
-
-
-def _fit_fold(plan, chosen, split, number, n_splits):
-    """Fit the voters of a split and predict its held-out rows."""
-    fold, report = chosen, plan.report.one_of("fold", number, n_splits)
-    if n_splits > 1:
-        how = {"weights": split.weights, "world": plan.world}
-        voters = refitted(chosen.voters, split.rows, split.Y, report, **how)
-        frequency = frequency_intercepts(split.Y, split.weights)
-        fold = replace(chosen, voters=voters, frequency=frequency)
-    interrupted = False
-    if plan.network is not None:
-        trainer = plan.network.for_split(number, n_splits, fold)
-        network = trainer.fit(*split.train)
-        interrupted = network.interrupted
-        if not network.has_learned:
-            return _Fold(fold, interrupted=True)
-        fold = replace(fold, voters=_in_order(plan, fold.voters | {NETWORK: network.finished()}))
-    rows, Y, weights = split.rows_valid, split.Y_valid, split.weights_valid
-    kept = evenly_spaced(len(rows), max(1, plan.most_entries // Y.shape[1] // n_splits))
-    if len(kept) < len(rows):
-        rows, Y = rows.take(kept), Y[kept]
-        weights = None if weights is None else weights.take(kept)
-
-    def vote():
-        with report.stage(f"votes for {len(rows)} held-out rows: counted"):
-            found = fold.evidence(rows, Y, weights), fold.similar_rows(rows)
-        if plan.told is None:
-            return *found, ((), None)
-        with report.stage("told labels: tried"):
-            of_fold = rows, Y, weights, list(row_blocks(*Y.shape)), (number, n_splits)
-            return *found, told_evidence(plan.told, fold, split, *of_fold)
-
-    (*found, told), stopped = finished(vote, keep=NETWORK in fold.voters and not interrupted)
-    interrupted = interrupted or plan.world.agree(stopped)
-    return _Fold(fold, split.numbers[kept], Y, weights, *found, interrupted, told)
-
-
-def _in_order(plan, voters):
-    return {name: voters[name] for name, _ in plan.voters}
+        return fit_fold(plan, *fold)
 
 
 def _until_interrupted(folds, keeps):
@@ -330,18 +299,3 @@ def _stopping_at_interrupt(folds, done):
         if not done or NETWORK not in done[-1].ensemble.voters:
             raise
         done[-1] = replace(done[-1], interrupted=True)
-
-
-def _joined(folds):
-    """One ensemble with the networks of all folds; the other voters are those of the last one."""
-    last = folds[-1].ensemble
-    if len(folds) == 1 or NETWORK not in last.voters:
-        return last
-    networks = [fold.ensemble.voters[NETWORK] for fold in folds]
-    return replace(last, voters={**last.voters, NETWORK: networks[0].joined(networks)})
-
-
-def _joined_similar(folds):
-    if folds[0].similar is None or len(folds) == 1:
-        return folds[0].similar
-    return SimilarRows.concatenated([fold.similar for fold in folds])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_mrmp._ensemble.weights import Votes, vote_weights, weighted
+from sklearn_mrmp._ensemble.weights import vote_weights, weighted
 from sklearn_mrmp._model_files.part import Part, require
 
 
@@ -30,7 +30,7 @@ class VoteGain:
         return f"{self.gain:.1%} ± {self.standard_error:.1%}"
 
 
-def vote_gain(evidence, name):
+def vote_gain(evidence, name, weigh=vote_weights):
     """Compare the vote with a voter and without it on held-out rows.
 
     The weights of both votes are tuned on every other row and judged on the rest, and the other
@@ -42,6 +42,8 @@ def vote_gain(evidence, name):
         Votes for rows that no voter was fitted on, and the 0/1 truth of the same shape.
     name : str
         The voter; others must be there, too.
+    weigh : callable, default=vote_weights
+        Returns the weights that suit some evidence.
 
     Returns
     -------
@@ -50,6 +52,7 @@ def vote_gain(evidence, name):
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn_mrmp._ensemble.weights import Votes
     >>> truth = np.tile([[1, 0], [0, 1], [1, 1], [0, 0]], (50, 1))
     >>> votes = Votes({"network": 4.0 * truth - 2, "linear": np.zeros(truth.shape)})
     >>> vote_gain([(votes, truth)], "network").gain > 0.5
@@ -58,24 +61,19 @@ def vote_gain(evidence, name):
     evidence = [(votes.shortlisted(), truth) for votes, truth in evidence]
     if sum(len(truth) for _, truth in evidence) < 2:
         return VoteGain(float("nan"), float("nan"))  # there are no two halves
-    without = _row_losses([(_left_out(votes, name), truth) for votes, truth in evidence])
-    saved = without - _row_losses(evidence)
+    without = _row_losses([(votes.without(name), truth) for votes, truth in evidence], weigh)
+    saved = without - _row_losses(evidence, weigh)
     scale = max(without.mean(), np.finfo(np.float32).tiny)
     error = saved.std(ddof=1) / np.sqrt(len(saved))
     return VoteGain(float(saved.mean() / scale), float(error / scale))
 
 
-def _left_out(votes, name):
-    logits = {other: Z for other, Z in votes.logits.items() if other != name}
-    return Votes(logits, votes.frequency, counts=votes.counts)
-
-
-def _row_losses(evidence):
+def _row_losses(evidence, weigh):
     """Log loss of each row, by weights that were tuned on rows of the other half."""
     halves = [[_part(block, half) for block in evidence] for half in (0, 1)]
     found = []
     for judged, tuned_on in (halves, halves[::-1]):
-        weights = vote_weights(tuned_on)
+        weights = weigh(tuned_on)
         for votes, truth in judged:
             Z = weighted(votes, weights).astype(np.float64)
             losses = np.logaddexp(0, Z) - truth * Z

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._ensemble.told import ABSENT, LINEAR, NUMBER, PRESENT, VOTE
+from sklearn_mrmp._voters.choice import NETWORK
 
 # Name of the part that cross-fitting adds to each label.
 SHIFT = "shift"
 # How terms of told labels are called that are about no single label.
-NUMBER_TOLD, READS_TOLD = "number of told labels", "regression that reads told labels"
+OF_ALL_TOLD = {
+    NUMBER: "number of told labels",
+    LINEAR: "regression that reads told labels",
+    NETWORK: "network that reads told labels",
+}
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def told_terms(told_vote, added, told, row, label):
         for other, sign in zip(entries.indices, entries.data, strict=True):
             name, lifts = (PRESENT, 0) if sign > 0 else (ABSENT, 1)
             terms.append((int(other), weights[name] * float(told_vote.lifts[lifts][other, label])))
-    for name, what in ((NUMBER, NUMBER_TOLD), (LINEAR, READS_TOLD)):
+    for name, what in OF_ALL_TOLD.items():
         if name in added:
             terms.append((what, weights[name] * float(added[name][row, label])))
     return terms

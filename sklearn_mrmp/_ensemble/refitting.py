@@ -46,10 +46,10 @@ def refitted(voters, rows, Y, report, seen=False, weights=None, world=ALONE):
 
     def fit():
         new = {}
-        for name, voter in voters.items():
-            if not voter.decodes_candidates:
-                with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
-                    new[name] = voter.refit(rows, Y, seen, weights=weights)
+        others = {name: v for name, v in voters.items() if not v.decodes_candidates}
+        for name, voter in report.each(others.items(), "voters"):
+            with report.stage(f"{name} voter: fitted on {len(rows)} rows"):
+                new[name] = voter.refit(rows, Y, seen, weights=weights)
         return new
 
     return {**voters, **world.once(fit)}

@@ -2,7 +2,8 @@
 
 To the log odds of the plain vote come what the label graph says of the labels linked with the told
 ones, a term for the number of labels told to be there and, if it was asked for, what a regression
-that reads told labels says beyond the one that does not; neighbours that contradict count less.
+and a network that read told labels say beyond those that do not; neighbours that contradict count
+less.
 None of the added parts of a label looks at what is told of that label itself. Held-out rows weigh
 the parts. Knows voters by their methods, votes and their weights.
 """
@@ -15,9 +16,10 @@ import scipy.sparse as sp
 
 from sklearn_mrmp._ensemble.weights import Votes, weighted
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._voters.choice import NETWORK
 from sklearn_mrmp._voters.told_linear import ToldLinearVoter
 
-# Names of the parts of the sum.
+# Names of the parts of the sum, beside that of the network.
 VOTE, PRESENT, ABSENT, NUMBER, LINEAR = "vote", "present", "absent", "number", "linear"
 
 
@@ -65,7 +67,8 @@ class ToldVote:
             A row's numbers depend on it and on what is told of it alone.
         """
         votes = self.doubted(ensemble, votes, rows, told, chosen)
-        parts = {VOTE: ensemble.log_odds(votes), **self.added(votes, rows, told, chosen)}
+        added = self.added(ensemble, votes, rows, told, chosen)
+        parts = {VOTE: ensemble.log_odds(votes), **added}
         return weighted(Votes(parts), self.weights)
 
     def doubted(self, ensemble, votes, rows, told, chosen):
@@ -75,17 +78,38 @@ class ToldVote:
             (votes.logits[name],) = voter.told_logits(rows, told, (self.factor,), chosen)
         return votes
 
-    def added(self, votes, rows, told, chosen):
+    def added(self, ensemble, votes, rows, told, chosen):
         """Return what is added to the plain vote, by name and before its weight."""
         parts = told_parts(told, self.lifts)
         if self.linear is not None:
             parts[LINEAR] = self.linear.logits(rows, told, chosen) - votes.logits["linear"]
+        if NETWORK in self.weights:
+            parts[NETWORK] = network_part(ensemble, votes, rows.take(chosen), told)
         return parts
 
 
 def doubting(ensemble):
     """Voters that can count less what contradicts the told labels, by name."""
     return {name: v for name, v in ensemble.voters.items() if hasattr(v, "told_logits")}
+
+
+def reading_network(ensemble):
+    """Return the network, if there is one that reads told labels, else None."""
+    network = ensemble.voters.get(NETWORK)
+    return network if getattr(network, "reads_told", False) else None
+
+
+def network_part(ensemble, votes, rows, told):
+    """Return what the network adds to its plain vote for rows, float32 (n_samples, n_labels).
+
+    Of labels that are no candidates it says nothing more.
+    """
+    found = ensemble.voters[NETWORK].logits(rows, votes.candidates, told) - votes.logits[NETWORK]
+    if votes.candidates is None:
+        return found
+    part = np.zeros(told.shape, dtype=np.float32)
+    np.put_along_axis(part, votes.candidates, found, axis=1)
+    return part
 
 
 def told_parts(told, lifts):
@@ -121,7 +145,8 @@ def _complete(vote):
     if vote.linear is not None:
         require(type(vote.linear) is ToldLinearVoter, "a regression that reads told labels")
         names |= {LINEAR}
-    require(isinstance(vote.weights, dict) and vote.weights.keys() == names, "told labels")
+    require(isinstance(vote.weights, dict), "told labels")
+    require(vote.weights.keys() - {NETWORK} == names, "told labels")
     numbers = (*vote.weights.values(), vote.factor)
     require(all(isinstance(number, float) for number in numbers), "weights of told labels")
 

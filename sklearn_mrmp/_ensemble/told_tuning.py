@@ -8,15 +8,27 @@ never taken for more than the held-out rows say. Knows votes, voters by their me
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._ensemble.told import LINEAR, NUMBER, VOTE, ToldVote, doubting, told_parts
+from sklearn_mrmp._ensemble.gain import vote_gain
+from sklearn_mrmp._ensemble.told import (
+    LINEAR,
+    NUMBER,
+    VOTE,
+    ToldVote,
+    doubting,
+    network_part,
+    reading_network,
+    told_parts,
+)
 from sklearn_mrmp._ensemble.weights import Votes, vote_weights
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
-from sklearn_mrmp._numerics.rows import evenly_spaced
+from sklearn_mrmp._numerics.rows import evenly_spaced, row_blocks
 from sklearn_mrmp._numerics.told import is_untold, random_telling
+from sklearn_mrmp._voters.choice import NETWORK
 from sklearn_mrmp._voters.linear import LinearVoter
 from sklearn_mrmp._voters.logistic import log_loss
 from sklearn_mrmp._voters.told_linear import ToldLinearVoter
@@ -26,6 +38,9 @@ _FACTORS = (1.0, 0.6, 0.35, 0.2)
 # Rows are told labels as long as they have no more entries than this in all; several times, each
 # time other ones, while that is less.
 _MOST_ENTRIES, _ENOUGH_ENTRIES, _MOST_TIMES = 2**20, 2**15, 4
+# What the network reads counts if it lowers the held-out log loss by more than so many standard
+# errors.
+_ERRORS = 2.0
 # Mean share of the labels that are told, where no other was asked for.
 _RATE = 0.5
 
@@ -72,7 +87,10 @@ class ToldPlan:
         linear = None
         if told.linear is not None:
             linear = self.linear(ensemble.voters, rows, Y, weights, rng)
-        return replace(told, lifts=self.lifts(Y, weights), linear=linear)
+        kept = dict(told.weights)
+        if reading_network(ensemble) is None:  # a graph of other rows may have no edges
+            kept.pop(NETWORK, None)
+        return replace(told, lifts=self.lifts(Y, weights), weights=kept, linear=linear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +121,7 @@ class ToldEvidence:
     doubts: dict = field(default_factory=dict)
 
 
-def told_evidence(plan, ensemble, split, rows, Y, weights, blocks, number):
+def told_evidence(plan, ensemble, split, rows, Y, weights, votes, number):
     """Tell random labels of some held-out rows of a fold, and keep what follows from these.
 
     Parameters
@@ -116,8 +134,8 @@ def told_evidence(plan, ensemble, split, rows, Y, weights, blocks, number):
         Its training rows.
     rows, Y, weights
         Held-out rows, their labels, and what these count.
-    blocks : list of slice
-        Blocks of these rows, as of their votes.
+    votes : list of Votes
+        Plain votes for blocks of these rows.
     number : tuple of two ints
         Which fold it is, and of how many.
 
@@ -131,10 +149,10 @@ def told_evidence(plan, ensemble, split, rows, Y, weights, blocks, number):
     rng = np.random.default_rng([plan.seed, number[0]])
     lifts = plan.lifts(split.Y, split.weights)
     linear = plan.linear(ensemble.voters, split.rows, split.Y, split.weights, rng)
-    most = max(1, _MOST_ENTRIES // (Y.shape[1] * number[1] * len(blocks)))
+    most = max(1, _MOST_ENTRIES // (Y.shape[1] * number[1] * len(votes)))
     times = int(np.clip(_ENOUGH_ENTRIES // (np.prod(Y.shape) * number[1]), 1, _MOST_TIMES))
     found = []
-    for block in blocks:
+    for block, plain in zip(row_blocks(*Y.shape), votes, strict=True):
         chosen = np.tile(evenly_spaced(block.stop - block.start, most), times)
         numbers = chosen + block.start
         some = EntryWeights() if weights is None else weights.take(numbers)
@@ -144,6 +162,8 @@ def told_evidence(plan, ensemble, split, rows, Y, weights, blocks, number):
         parts = told_parts(told, lifts)
         if linear is not None:
             parts[LINEAR] = linear.logits(rows, told, numbers)
+        if reading_network(ensemble) is not None:
+            parts[NETWORK] = network_part(ensemble, plain.take(chosen), rows.take(numbers), told)
         doubts = {
             name: dict(zip(_FACTORS, voter.told_logits(rows, told, _FACTORS, numbers), strict=True))
             for name, voter in doubting(ensemble).items()
@@ -183,8 +203,18 @@ def tuned(vote, ensemble, votes, evidence):
             parts[LINEAR] = parts[LINEAR] - plain.logits["linear"]
         counts = some.counts * _others_are_told(some.told)
         weighed.append((Votes(parts, counts=counts), some.Y.toarray()))
-    weights = vote_weights(weighed, start={VOTE: 1.0}, signed=(NUMBER,))
-    return replace(vote, weights=weights, factor=factor)
+    return replace(vote, weights=_weights(weighed), factor=factor)
+
+
+def _weights(evidence):
+    """Weights of the parts; that of the network is left out unless it surely helps."""
+    weigh = partial(vote_weights, start={VOTE: 1.0}, signed=(NUMBER,))
+    without = [(votes.without(NETWORK), truth) for votes, truth in evidence]
+    if all(NETWORK in votes.logits for votes, _ in evidence):
+        gain = vote_gain(evidence, NETWORK, weigh)
+        if gain.gain > _ERRORS * gain.standard_error:
+            return weigh(evidence)
+    return weigh(without)
 
 
 def _others_are_told(told):

@@ -62,6 +62,11 @@ class Votes:
         scored = {name: Z for name, Z in self.logits.items() if name not in self.decoded}
         return Votes(scored, self.frequency)
 
+    def without(self, name):
+        """Return the votes of the others, none of which has decoded candidates only."""
+        logits = {other: Z for other, Z in self.logits.items() if other != name}
+        return Votes(logits, self.frequency, counts=self.counts)
+
     def take(self, chosen):
         """Return the votes for some rows."""
         logits = {name: Z[chosen] for name, Z in self.logits.items()}

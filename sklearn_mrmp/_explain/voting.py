@@ -73,7 +73,7 @@ class RowParts:
             arguments = (self.rows, self._some, chosen)
             votes = self.votes.take(chosen)
             self._doubted = self.model.told.doubted(self.model.ensemble, votes, *arguments)
-            self._added = self.model.told.added(self._doubted, *arguments)
+            self._added = self.model.told.added(self.model.ensemble, self._doubted, *arguments)
 
     def told_row(self, row):
         """Return what is told of a row, a csr_array of shape (1, n_labels); None is nothing."""

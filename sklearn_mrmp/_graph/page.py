@@ -145,17 +145,8 @@ def _all_links(graph, counts, n_samples, Y):
 
 
 def _links(columns, position, counts, n_samples, together):
-    """Links of one relation: the two edges between two labels are one link."""
-    low, high = (np.minimum, np.maximum)
-    source, target = (f(columns["source"], columns["target"]) for f in (low, high))
-    key = source.astype(np.int64) * (target.max(initial=0) + 1) + target
-    _, first, link = np.unique(key, return_index=True, return_inverse=True)
-    source, target = source[first], target[first]
-    forward = columns["source"] < columns["target"]
-    out, back = (
-        np.bincount(link, columns["weight"] * chosen, minlength=len(first))
-        for chosen in (forward, ~forward)
-    )
+    """Links of one relation, with what is known about them."""
+    source, target, out, back, first = _joined_edges(columns)
     both = np.full(len(first), np.nan)
     if "co_occurrence" in columns:
         both = columns["co_occurrence"][first].astype(float)
@@ -175,6 +166,19 @@ def _links(columns, position, counts, n_samples, together):
         # 2 Phi(-|z|) is the p-value of chi2 = z² with one degree of freedom
         "log10_p": (np.log(2) + log_ndtr(-correlation * np.sqrt(n_samples or 0))) / np.log(10),
     }
+
+
+def _joined_edges(columns):
+    """Join the two edges between two labels: ends, weights both ways, position of the first."""
+    ends = np.sort(np.stack([columns["source"], columns["target"]]).astype(np.int64), axis=0)
+    key = ends[0] * (ends[1].max(initial=0) + 1) + ends[1]
+    _, first, link = np.unique(key, return_index=True, return_inverse=True)
+    forward = columns["source"] < columns["target"]
+    out, back = (
+        np.bincount(link, columns["weight"] * chosen, minlength=len(first))
+        for chosen in (forward, ~forward)
+    )
+    return *ends[:, first], out, back, first
 
 
 def _correlation(together, counts, n, source, target):

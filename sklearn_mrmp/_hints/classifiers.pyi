@@ -22,6 +22,8 @@ from sklearn_mrmp._hints.aliases import (
     Rule,
     Splitter,
 )
+from sklearn_mrmp._hints.results import LabelReport
+from sklearn_mrmp._hints.trust import LabelCalibrator
 
 class ModelFileMixin:
     def save(self, path: Path, *, encoder_weights: bool = False) -> None: ...
@@ -36,6 +38,7 @@ class Classifier(ModelFileMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: MatrixLike) -> Labels: ...
     def predict_proba(self, X: MatrixLike) -> Floats: ...
+    def predict_labels(self, X: MatrixLike) -> list[list[str]]: ...
     def score(
         self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None
     ) -> float: ...
@@ -47,6 +50,7 @@ class DecidingMixin:
     def decision_rules_(self) -> dict[str, dict[str, Any]]: ...
     @property
     def decision_rule_(self) -> Rule: ...
+    def report(self, X: MatrixLike, y: MatrixLike) -> LabelReport: ...
 
 class MLKNNClassifier(Classifier):
     n_neighbors_: int
@@ -82,6 +86,59 @@ class MLARAMClassifier(Classifier):
         scaling: Literal["feature", "global"] = "feature",
         cluster_vigilance: float | None = None,
         n_search_clusters: int = 3,
+    ) -> None: ...
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None) -> Self: ...
+
+class TunedBinaryRelevanceClassifier(Classifier):
+    estimators_: list[Any]
+    C_: float
+
+    def __init__(
+        self,
+        strengths: Sequence[float] = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        start: float = 1.0,
+        *,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None: ...
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: MatrixLike | None = None,
+        y_val: MatrixLike | None = None,
+    ) -> Self: ...
+
+class LabelPowersetClassifier(Classifier):
+    def __init__(self, estimator: Estimator | None = None) -> None: ...
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None) -> Self: ...
+
+class LabelChainClassifier(Classifier):
+    def __init__(
+        self,
+        estimator: Estimator | None = None,
+        *,
+        order: Literal["random"] | ArrayLike | None = None,
+        random_state: RandomState = None,
+    ) -> None: ...
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None) -> Self: ...
+
+class CalibratedMultilabelClassifier(Classifier):
+    estimator_: Estimator
+    calibrator_: LabelCalibrator
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        *,
+        method: Literal["sigmoid", "isotonic"] = "sigmoid",
+        shrinkage: float | Literal["auto"] = "auto",
+        cv: float | Literal["prefit"] | Splitter | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
     ) -> None: ...
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None) -> Self: ...
 
@@ -133,6 +190,7 @@ class TunedDecisionClassifier(DecidingMixin, ModelFileMixin, ClassifierMixin, Ba
     ) -> Self: ...
     def predict(self, X: MatrixLike) -> Labels: ...
     def predict_proba(self, X: MatrixLike) -> Floats: ...
+    def predict_labels(self, X: MatrixLike) -> list[list[str]]: ...
     def decision_function(self, X: MatrixLike) -> Floats: ...
     def score(
         self, X: MatrixLike, y: MatrixLike, sample_weight: ArrayLike | None = None

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sklearn_mrmp._hints.aliases import Hierarchy, Labels, MatrixLike
+from sklearn_mrmp._hints.aliases import Hierarchy, Labels, MatrixLike, Path
 
 class LabelGraph:
     def __init__(
@@ -43,6 +43,15 @@ class LabelGraph:
     def rename(self, label_names: Sequence[str]) -> LabelGraph: ...
     def to_frame(self) -> pd.DataFrame: ...
     def to_networkx(self) -> Any: ...
+    def to_html(
+        self,
+        path: Path,
+        Y: MatrixLike | None = None,
+        rows: Sequence[str] | None = None,
+        *,
+        title: str | None = None,
+        max_links: int = 200_000,
+    ) -> None: ...
 
 def label_graph(
     Y: MatrixLike,

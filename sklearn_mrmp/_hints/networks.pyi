@@ -46,16 +46,16 @@ class NetworkClassifier(DecidingMixin, Classifier):
     @property
     def label_embeddings_(self) -> Floats: ...
     @property
+    def oof_proba_(self) -> Floats: ...
+    @property
     def label_shortlist_(self) -> int | None: ...
     @property
     def net_(self) -> Any: ...
     @property
     def device_(self) -> str: ...
-    @classmethod
-    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def fit(
         self,
-        X: MatrixLike,
+        X: MatrixLike | Sequence[str],
         y: MatrixLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -67,6 +67,7 @@ class NetworkClassifier(DecidingMixin, Classifier):
     ) -> Self: ...
     def predict(self, X: MatrixLike, known: MatrixLike | None = None) -> Labels: ...
     def predict_proba(self, X: MatrixLike, known: MatrixLike | None = None) -> Floats: ...
+    def predict_labels(self, X: MatrixLike, known: MatrixLike | None = None) -> list[list[str]]: ...
     def explain(
         self,
         X: MatrixLike | Sequence[str],
@@ -79,6 +80,10 @@ class NetworkClassifier(DecidingMixin, Classifier):
     ) -> Explanation: ...
 
 class MrMPClassifier(NetworkClassifier):
+    @classmethod
+    def paper(
+        cls, dataset: str | None = None, *, repaired: bool = False, **overrides: Any
+    ) -> Self: ...
     def __init__(
         self,
         *,
@@ -124,6 +129,8 @@ class MrMPClassifier(NetworkClassifier):
     ) -> None: ...
 
 class LaMPClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,
@@ -166,6 +173,8 @@ class LaMPClassifier(NetworkClassifier):
     ) -> None: ...
 
 class MLRNNClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,
@@ -211,6 +220,8 @@ class MLRNNClassifier(NetworkClassifier):
     def label_order_(self) -> NDArray[np.integer[Any]] | None: ...
 
 class MPVAEClassifier(NetworkClassifier):
+    @classmethod
+    def paper(cls, dataset: str | None = None, **overrides: Any) -> Self: ...
     def __init__(
         self,
         *,

@@ -20,6 +20,7 @@ class ComparisonResult:
     methods: list[str]
     metrics: Sequence[str]
     decisions: Sequence[str]
+    setting: Any
 
     def __init__(
         self,
@@ -27,6 +28,7 @@ class ComparisonResult:
         methods: list[str],
         metrics: Sequence[str],
         decisions: Sequence[str],
+        setting: Any = None,
     ) -> None: ...
     @property
     def errors(self) -> dict[str, str]: ...
@@ -40,6 +42,14 @@ class ComparisonResult:
     def runs_to_frame(self) -> pd.DataFrame: ...
     def to_markdown(self) -> str: ...
     def to_latex(self) -> str: ...
+    def to_html(
+        self,
+        path: Path,
+        *,
+        title: str | None = None,
+        label_names: Sequence[str] | None = None,
+        graph: LabelGraph | Literal[False] | None = None,
+    ) -> None: ...
 
 def compare_classifiers(
     estimators: Mapping[str, Estimator] | Sequence[tuple[str, Estimator]],
@@ -58,7 +68,42 @@ def compare_classifiers(
     verbose: int = 0,
     sample_weight_train: ArrayLike | None = None,
     sample_weight_test: ArrayLike | None = None,
+    time_limit: float | None = None,
 ) -> ComparisonResult: ...
+
+@dataclass(frozen=True)
+class LabelReport:
+    label_names: NDArray[Any]
+    n_samples: int
+    support: NDArray[Any]
+    n_predicted: NDArray[Any]
+    precision: NDArray[Any]
+    recall: NDArray[Any]
+    f1: NDArray[Any]
+    average_precision: NDArray[Any]
+    cut: NDArray[Any]
+    brier: NDArray[Any]
+    calibration_error: NDArray[Any]
+    reliability: NDArray[Any]
+    scores: dict[str, float]
+    graph: LabelGraph | None = None
+    settings: dict[str, str] | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        Y_true: MatrixLike,
+        Y_pred: MatrixLike,
+        Y_score: ArrayLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        cuts: float | ArrayLike | None = None,
+        probabilities: bool = True,
+        graph: LabelGraph | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> LabelReport: ...
+    def to_frame(self) -> pd.DataFrame: ...
+    def to_html(self, path: Path, *, title: str | None = None) -> None: ...
 
 @dataclass(frozen=True)
 class AblationResult:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from sklearn_mrmp._host.tasks import FitTask
+
 
 def print_line(line):
     """Print a line in one piece, so that those of other threads and processes stay whole, too."""
@@ -30,6 +32,23 @@ def duration(seconds):
     return f"{seconds / 60:.1f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
 
 
+# Steps that are over sooner need no estimate.
+_WORTH_SAYING = 2.0
+
+
+def time_left(seconds, n_done, n_all):
+    """Return how long the rest will take if it goes on like this, as the end of a line.
+
+    Examples
+    --------
+    >>> time_left(3.0, 2, 10), time_left(3.0, 10, 10), time_left(3.0, 0, 10)
+    (', about 12.0 s left', '', '')
+    """
+    if not 0 < n_done < n_all:
+        return ""
+    return f", about {duration(seconds / n_done * (n_all - n_done))} left"
+
+
 @dataclass(frozen=True)
 class Report:
     """Says what is done, if it was asked to.
@@ -42,6 +61,8 @@ class Report:
         Which part of the fit it is, where there are several alike.
     clock : callable, default=time.perf_counter
         Returns seconds.
+    doing : FitTask, default=None
+        The task that scikit-learn's callbacks are told of; None where there are none.
 
     Examples
     --------
@@ -56,6 +77,7 @@ class Report:
     verbose: int = 0
     places: tuple = ()
     clock: Callable = time.perf_counter
+    doing: FitTask | None = None
 
     def at(self, place):
         """Return the report of a part of the fit."""
@@ -64,6 +86,10 @@ class Report:
     def one_of(self, kind, number, n):
         """Return the report of one of several parts, numbered from 0; the only one has no name."""
         return self if n == 1 else self.at(f"{kind} {number + 1} of {n}")
+
+    def alone(self):
+        """Return the report of a process of its own, whose tasks nobody is told of."""
+        return replace(self, doing=None)
 
     @property
     def place(self):
@@ -82,6 +108,29 @@ class Report:
         start = self.clock()
         yield
         self.say(f"{outcome} in {duration(self.clock() - start)}")
+
+    def each(self, steps, what):
+        """Yield steps, and say after each of them how long the others will take.
+
+        Nothing is said in the first seconds, and of the last step, which leaves nothing to wait
+        for.
+        """
+        steps, start = list(steps), self.clock()
+        for n_done, step in enumerate(steps, start=1):
+            yield step
+            seconds = self.clock() - start
+            left = time_left(seconds, n_done, len(steps))
+            if left and seconds >= _WORTH_SAYING:
+                self.say(f"{what}: {n_done} of {len(steps)} done{left}")
+
+    @contextmanager
+    def task(self, name, n_subtasks=0):
+        """Tell callbacks of a task; what it consists of is told by the report this returns."""
+        if self.doing is None:
+            yield self
+            return
+        with self.doing.subtask(name, n_subtasks) as task:
+            yield replace(self, doing=task)
 
 
 SILENT = Report()

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
+from sklearn_mrmp._host.report import time_left
 from sklearn_mrmp._input.state_rows import StateRows
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.part import Part, is_count, require
@@ -174,19 +175,21 @@ class TextInput:
 
 
 class Progress:
-    """Says at every tenth of the work how far it has come."""
+    """Says at every tenth of the work how far it has come, and how long the rest will take."""
 
     def __init__(self, report, n_texts):
         self.report = report
         self.n_texts = n_texts
         self.told = 0
+        self.start = report.clock()
 
     def __call__(self, share):
         """Hear which share of the work is done."""
         tenth = int(10 * share)
         if tenth > self.told:
             self.told = tenth
-            self.report.say(f"texts: {10 * tenth} % of {self.n_texts} encoded")
+            left = time_left(self.report.clock() - self.start, share, 1.0)
+            self.report.say(f"texts: {10 * tenth} % of {self.n_texts} encoded{left}")
 
 
 def as_texts(X):

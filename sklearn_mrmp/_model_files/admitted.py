@@ -15,6 +15,8 @@ _text:TokenSequenceVectorizer
 _text_encoder:TextEncoder
 _tuned_decision.classifier:TunedDecisionClassifier
 _voting:SoftVotingMultilabelClassifier
+_cli.columns:ColumnReader
+_cli.columns:MatrixReader
 _baselines.hyperboxes:Hyperboxes
 _baselines.mlaram:MLARAMClassifier
 _baselines.mlknn:MLKNNClassifier
@@ -23,7 +25,6 @@ _baselines.label_powerset:LabelPowersetClassifier
 _baselines.sparse_neighbors:SparseNeighbors
 _baselines.tuned_relevance:TunedBinaryRelevanceClassifier
 _baselines.unit_range:UnitRange
-_calibrated:CalibratedMultilabelClassifier
 _decisions.calibration:Calibration
 _decisions.held_out:HeldOutScores
 _decisions.goals.costs:LabelCosts
@@ -72,6 +73,7 @@ _peers.mlrnn:MLRNNClassifier
 _peers.mpvae:MPVAEClassifier
 _trust.calibration:LabelCalibrator
 _trust.calibration:StepMap
+_trust.classifier:CalibratedMultilabelClassifier
 _trust.conformal:LabelConformal
 _voters.centroids:CentroidVoter
 _voters.estimator:EstimatorVoter

@@ -21,6 +21,8 @@ from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
 _LEARNED = re.compile(r"[a-zA-Z](\w*[a-zA-Z0-9])?_", re.ASCII)
 # About a process and not about a model: never more than the machine that loads it has.
 _WORKERS = ("n_jobs", "n_threads")
+# What scikit-learn's `set_callbacks` leaves on an estimator: objects of the running program.
+_CALLBACKS = "_skl_callbacks"
 
 
 def _part_of_class(cls, name):
@@ -83,7 +85,7 @@ def _take(part, cls, path):
 
     def take(value):
         params = {name: getattr(value, name) for name in _signature(cls)}
-        rest = getattr(value, "__dict__", {})
+        rest = {k: v for k, v in getattr(value, "__dict__", {}).items() if k != _CALLBACKS}
         fitted = {k: v for k, v in rest.items() if k not in params and k not in part.left_out}
         for name in fitted:
             if not _is_known(part, cls, name):

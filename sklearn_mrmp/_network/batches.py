@@ -10,6 +10,7 @@ import torch
 from torch.utils.data import Dataset
 
 from sklearn_mrmp._numerics.rows import row_blocks
+from sklearn_mrmp._numerics.told import random_telling
 
 # Rows are sorted by length inside blocks of this many batches: little padding, yet every epoch
 # mixes different rows.
@@ -51,6 +52,9 @@ class TokenBatches:
         Which process this is, and how many there are: a batch has `batch_size` rows for each of
         them, in an order that is common to all, and this process gets its share of the rows. What
         is drawn for these rows is drawn by each process on its own.
+    known_rate : float, default=None
+        Mean share of the labels that are told to the network, as ``told``; drawn anew each time a
+        row is seen. None tells nothing.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class TokenBatches:
         n_skip=0,
         takes_labels=False,
         share=(0, 1),
+        known_rate=None,
     ):
         self.dataset = dataset
         self.batch_size = batch_size
@@ -70,6 +75,7 @@ class TokenBatches:
         self.n_skip = n_skip
         self.takes_labels = takes_labels
         self.share = share
+        self.known_rate = known_rate
 
     def __len__(self):
         return n_batches(len(self.dataset), self.batch_size, self.share[1])
@@ -87,6 +93,8 @@ class TokenBatches:
             if self.feature_dropout and self.rng is not None:
                 rows = rows.drop(self.feature_dropout, rng)
             labels, targets = self.dataset.targets(chosen, rng)
+            if self.known_rate is not None:
+                labels["told"] = self.dataset.telling(chosen, self.known_rate, rng)
             if i >= n_skip:  # skipped ones have drawn from `rng`, too
                 if self.takes_labels:
                     labels["targets"] = targets[0]
@@ -166,6 +174,16 @@ class TokenDataset(Dataset):
         )
         total = len(chosen) * self._mean_total
         return places, (torch.from_numpy(targets), torch.from_numpy(counts), total)
+
+    def telling(self, chosen, rate, rng):
+        """Tell random labels of the chosen rows: 1, -1 and 0, a float32 Tensor (B, L)."""
+        known = None if self.weights is None else self.weights.take(chosen).known
+        return told_tensor(random_telling(self.Y[chosen], rate, rng, known))
+
+
+def told_tensor(told):
+    """Turn what is told of rows, a csr_array of 1 and -1, into a float32 Tensor (B, L)."""
+    return torch.from_numpy(told.toarray().astype(np.float32, copy=False))
 
 
 def entries(Y, labels):

@@ -179,6 +179,8 @@ class MrMPArchitecture(Architecture):
     def check_arguments(self, arguments):
         """Refuse counts that are no whole numbers, and unknown choices."""
         check_sizes(arguments, _COUNTS, _CHOICES)
+        if type(arguments.get("reads_told", False)) is not bool:
+            raise ValueError(f"reads_told={arguments['reads_told']!r:.50}")
 
     def activation_numbers(self, settings, sizes):
         """Vectors that the layers keep, of tokens and of labels, and dropout's table."""

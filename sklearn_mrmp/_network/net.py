@@ -17,6 +17,7 @@ from sklearn_mrmp._network.batches import (
     prediction_batches,
     should_thread,
     suits_one_thread,
+    told_tensor,
 )
 from sklearn_mrmp._network.callbacks import StopTraining
 from sklearn_mrmp._network.distributed.shared_training import SharedTraining
@@ -103,7 +104,7 @@ class MultilabelNet(NeuralNet):
         """Whole epochs it was trained for."""
         return sum("train_loss" in epoch for epoch in self.history)
 
-    def label_logits(self, rows, candidates=None):
+    def label_logits(self, rows, candidates=None, told=None):
         """Logits of each label for each of the token rows.
 
         Parameters
@@ -112,6 +113,8 @@ class MultilabelNet(NeuralNet):
             Encoded input.
         candidates : ndarray of shape (n_samples, k), int64, default=None
             Labels to decode for each row; None decodes all.
+        told : csr_array of shape (n_samples, n_labels), default=None
+            1 and -1 where a label is told to be there or not to be, for a module that reads it.
 
         Returns
         -------
@@ -119,7 +122,7 @@ class MultilabelNet(NeuralNet):
         """
         n_decoded = self.module_.n_labels if candidates is None else candidates.shape[1]
         Z = np.empty((len(rows), n_decoded), dtype=np.float32)
-        self._predict_into(Z, self.module_.predict_logits, rows, candidates)
+        self._predict_into(Z, self.module_.predict_logits, rows, candidates, told)
         return Z
 
     def most_probable_sets(self, rows):
@@ -128,7 +131,7 @@ class MultilabelNet(NeuralNet):
         self._predict_into(sets, self.module_.predict_sets, rows)
         return sets
 
-    def _predict_into(self, outcome, predicted, rows, candidates=None):
+    def _predict_into(self, outcome, predicted, rows, candidates=None, told=None):
         """Write what a method of the module says about rows into an array, batch by batch."""
         module = self.module_.eval()
         prepared = self._prepared(module)
@@ -137,6 +140,8 @@ class MultilabelNet(NeuralNet):
             batch = as_tensors(rows.take(chosen).padded(), self.device)
             if candidates is not None:
                 batch["candidates"] = torch.from_numpy(candidates[chosen]).to(self.device)
+            if told is not None:
+                batch["told"] = told_tensor(told[chosen]).to(self.device)
             outcome[chosen] = predicted(**batch, **prepared).cpu().numpy()
 
         predict_batches(predict, rows, outcome.shape[1], module.d_inner, self.device)

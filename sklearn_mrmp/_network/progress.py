@@ -4,12 +4,13 @@ Nothing here changes what is learned. Knows skorch's callbacks, tqdm and the rep
 """
 
 import sys
+import time
 import warnings
 from contextlib import contextmanager
 
 from skorch.callbacks import Callback, PrintLog
 
-from sklearn_mrmp._host.report import duration, print_line
+from sklearn_mrmp._host.report import duration, print_line, time_left
 
 # An epoch beyond this many seconds is worth a warning, where rows have so many tokens on average
 # that fewer of them would help. (Texts have a hundred; a wide dense matrix has thousands.)
@@ -36,9 +37,17 @@ class EpochTable(PrintLog):
         super().__init__(sink=self._say)
         self.report = report
         self.write = write
+        self._left = ""
+
+    def on_epoch_end(self, net, **kwargs):
+        """Print the line of an epoch, with the time that the others will take."""
+        times = [epoch["dur"] for epoch in net.history if "dur" in epoch]
+        self._left = time_left(sum(times), len(times), getattr(net, "max_epochs", 0))
+        super().on_epoch_end(net, **kwargs)
 
     def _say(self, line):
-        self.report.say(line, self.write)
+        is_epoch = line.lstrip()[:1].isdigit()  # and not the names of the columns
+        self.report.say(line + self._left if is_epoch else line, self.write)
 
     def format_row(self, row, key, color):
         """Format a cell; the colour of the best values is for terminals."""
@@ -104,23 +113,66 @@ class BatchProgress(Callback):
 class _ProgressLines:
     """A bar for files, which cannot be overwritten: a line on stderr for each epoch."""
 
-    def __init__(self, total, name):
+    def __init__(self, total, name, clock=time.perf_counter):
         self.total = total
         self.name = name
-        self.n = 0
+        self.clock = clock
+        self.n = self.n_measured = 0
+        self.start = clock()
 
     def update(self):
         """Advance by a batch."""
         self.n += 1
+        self.n_measured += 1
 
     def set_postfix(self, **shown):
         """Write a line with the values to be shown."""
         values = ", ".join(f"{name}={value}" for name, value in shown.items())
-        sys.stderr.write(f"{self.name}: {self.n}/{self.total} batches, {values}\n")
+        # A resumed training has not measured the batches before it.
+        n_all = self.n_measured + self.total - self.n
+        left = time_left(self.clock() - self.start, self.n_measured, n_all)
+        sys.stderr.write(f"{self.name}: {self.n}/{self.total} batches, {values}{left}\n")
         sys.stderr.flush()
 
     def close(self):
         """Do nothing: every line is done."""
+
+
+class EpochTasks(Callback):
+    """Tell scikit-learn's callbacks of the training and of its epochs.
+
+    Parameters
+    ----------
+    parent : FitTask
+        What the training is a part of.
+    n_epochs : int
+        Most epochs.
+    """
+
+    def __init__(self, parent, n_epochs):
+        self.parent = parent
+        self.n_epochs = n_epochs
+        self._training = self._epoch = None
+
+    def on_train_begin(self, net, **kwargs):
+        """Begin the training."""
+        self._training = self.parent.begin("train-network", self.n_epochs)
+
+    def on_epoch_begin(self, net, **kwargs):
+        """Begin an epoch."""
+        self._epoch = self._training.begin("epoch")
+
+    def on_epoch_end(self, net, **kwargs):
+        """End an epoch, and the training if a callback asks for it."""
+        epoch, self._epoch = self._epoch, None
+        if epoch.end():
+            raise KeyboardInterrupt  # so does skorch's early stopping
+
+    def on_train_end(self, net, **kwargs):
+        """End the training, and an epoch that somebody else stopped."""
+        if self._epoch is not None:
+            self._epoch.end()
+        self._training.end()
 
 
 class SlowEpochWarning(Callback):
@@ -212,6 +264,8 @@ def progress_callbacks(run, report, training, rows, *, n_batches, warns_if_slow,
     if warns_if_slow and row_length >= _LONG_ROWS:
         watch = SlowEpochWarning(n_batches, n_epochs, row_length, report.clock)
         callbacks.append(("slow_epoch", watch))
+    if report.doing is not None:
+        callbacks.append(("fit_tasks", EpochTasks(report.doing, n_epochs)))
     if run.progress_bar:
         bar = BatchProgress(n_epochs * n_batches, report.place, title)
         callbacks.append(("progress", bar))

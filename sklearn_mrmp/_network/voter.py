@@ -17,6 +17,7 @@ from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.batches import TokenDataset
+from sklearn_mrmp._network.told_training import can_learn_told, forget_told, learn_told
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
 from sklearn_mrmp._voters.choice import NETWORK
 from sklearn_mrmp._voters.shortlist import training_shortlist
@@ -58,13 +59,28 @@ class NetworkVoter:
         """Return one voter with the members of several."""
         return NetworkVoter([member for voter in voters for member in voter.members])
 
-    def logits(self, rows, candidates=None):
-        """Mean logits of the members for all labels, or for each row's candidates."""
+    def logits(self, rows, candidates=None, told=None):
+        """Mean logits of the members for all labels, or for each row's candidates.
+
+        Members that read told labels take what is told of the rows, a csr_array of 1 and -1.
+        """
         first, *others = self.nets
-        total = first.label_logits(rows.tokens, candidates)
+        given = (candidates,) if told is None else (candidates, told)
+        total = first.label_logits(rows.tokens, *given)
         for net in others:
-            total += net.label_logits(rows.tokens, candidates)
+            total += net.label_logits(rows.tokens, *given)
         return total / np.float32(len(self.members))
+
+    @property
+    def reads_told(self):
+        """Whether all members read told labels."""
+        return all(net.module_.reads_told for net in self.nets)
+
+    def forget_told(self):
+        """Take from the members what reads told labels, in place; nothing else changes."""
+        for net in self.nets:
+            if net.module_.reads_told:
+                forget_told(net)
 
     @property
     def finds_sets(self):
@@ -148,7 +164,11 @@ class NetworkTrainer:
     def alone(self):
         """Return a trainer for a process of its own: no bar that others would write into."""
         run = replace(self.recipe.run, progress_bar=False)
-        return replace(self, recipe=replace(self.recipe, run=run))
+        return replace(self, recipe=replace(self.recipe, run=run), report=self.report.alone())
+
+    def reporting(self, report):
+        """Return the same trainer with another report."""
+        return replace(self, report=report)
 
     def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Train the members; what an interrupted one had learned is kept."""
@@ -172,7 +192,7 @@ class NetworkTrainer:
         return Parallel(n_jobs=n_jobs)(train(*data, member) for member in range(self.n_members))
 
     def _train_alone(self, *data_and_member):
-        with torch_threads(1):
+        with torch_threads(self.recipe.run.n_threads or 1):
             return self._train(*data_and_member)
 
     def refit(self, ensemble, rows, Y, weights=None):
@@ -205,6 +225,27 @@ class NetworkTrainer:
             if members[-1].interrupted:
                 break
         return NetworkVoter(members, interrupted=members[-1].interrupted)
+
+    def learn_told(self, voter, rate, rows, Y, weights=None):
+        """Teach trained members to read told labels, in place, where they can learn it.
+
+        Parameters
+        ----------
+        voter : NetworkVoter
+            With the members.
+        rate : float
+            Mean share of a row's labels that are told.
+        rows, Y, weights
+            What they were trained on.
+        """
+        if not all(can_learn_told(net) for net in voter.nets):
+            return
+        dataset = self._dataset(rows, Y, weights)
+        training = self.recipe.training.resolved(dataset.rows)
+        with self.report.stage("network: learned to read told labels"):
+            for member, net in enumerate(voter.nets):
+                seed = (self.seed + member) % np.iinfo(np.int32).max
+                learn_told(net, dataset, rate, training, seed)
 
     def _dataset(self, rows, Y, weights):
         shortlist = None

@@ -21,6 +21,7 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
+from sklearn_mrmp._ensemble.told import reading_network
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
@@ -32,6 +33,7 @@ from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.explaining import ExplainMixin
 from sklearn_mrmp._neural.fit_settings import FitSettings
+from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
 from sklearn_mrmp._neural.learning import Lesson
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
@@ -47,6 +49,7 @@ from sklearn_mrmp._voters.choice import NETWORK, check_voters
 
 
 class BaseNeuralClassifier(
+    FitTasksMixin,
     ExplainMixin,
     OutOfFoldMixin,
     ToldLabelsMixin,
@@ -100,9 +103,9 @@ None, default=None
             frequency, with a mean of 1 over the true entries.
         known_rate : float, default=None
             Mean share of a row's labels that will be told in ``predict_proba(X, known=...)``,
-            above 0 and below 1: the linear voter is then trained to read told labels, too. With
-            None told labels are used by what needs no such training. Nothing changes for rows of
-            which nothing is told.
+            above 0 and below 1: the linear voter, and the network along the label graph, are then
+            trained to read told labels, too. With None told labels are used by what needs no such
+            training. Nothing changes for rows of which nothing is told.
 
         Returns
         -------
@@ -118,12 +121,13 @@ None, default=None
         """
         with fitted_or_not(self):
             entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
-            interrupted = self._fit(X, y, X_val, y_val, entries)
+            with self._root_task(X, y, sample_weight) as task:
+                interrupted = self._fit(X, y, X_val, y_val, entries, task)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
         return self
 
-    def _fit(self, X, y, X_val, y_val, entries):
+    def _fit(self, X, y, X_val, y_val, entries, task):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
@@ -132,17 +136,21 @@ None, default=None
         settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
         device = resolve_device(settings.training.device)  # refused here, not after minutes
         with world_of_fit(device) as world:
-            return self._fit_in(world, kind, settings.in_world(world), X, y, X_val, y_val, entries)
+            data = X, y, X_val, y_val
+            return self._fit_in(world, kind, settings.in_world(world), data, entries, task)
 
-    def _fit_in(self, world, kind, settings, X, y, X_val, y_val, entries):
+    def _fit_in(self, world, kind, settings, data, entries, task):
+        """Do so as one of the processes that fit together, or alone."""
+        X, y, X_val, y_val = data
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         voters = check_voters(settings.ensemble.voters, settings.ensemble.label_shortlist)
         check_held_out(X_val, y_val, settings.ensemble.cv, settings.outcome.refit)
-        report = Report(settings.run.verbose)
-        with report.stage("rows and labels: read"):
+        report = Report(settings.run.verbose, doing=task)
+        with report.task("read-rows"), report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
             X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
-            known_rate = entries.check_known_rate(self._target_encoding, voters)
+            reads = architecture.module.can_read_told and settings.graph.relations is not None
+            known_rate = entries.check_known_rate(self._target_encoding, voters, reads)
             n_samples = Y.shape[0]
             keep, weights = entries.weights(X, Y, known, self.label_names_)
             if keep is not None:  # rows of weight 0 are as if they were not there
@@ -432,3 +440,5 @@ def _check_told(told, ensemble, n_labels):
     if told.linear is not None:
         shape = (ensemble.encoder.n_tokens_, n_labels)
         require(told.linear.shape == shape, "told labels, features and labels")
+    reads = reading_network(ensemble) is not None
+    require((NETWORK in told.weights) == reads, "told labels and the network")

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from sklearn_mrmp._numerics.entry_weights import EntryWeights, checked_weights, label_totals
+from sklearn_mrmp._voters.choice import NETWORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class EntryOptions:
     label_weight: object = None
     known_rate: object = None
 
-    def check_known_rate(self, encoding, voters):
+    def check_known_rate(self, encoding, voters, network_reads):
         """Return the share of labels that are told in training, or None, if nothing contradicts it.
 
         Parameters
@@ -31,6 +32,8 @@ class EntryOptions:
             Of the target.
         voters : list of (str, estimator or None)
             Who votes.
+        network_reads : bool
+            Whether a network among them can learn to read told labels.
         """
         rate = self.known_rate
         if rate is None:
@@ -44,10 +47,12 @@ class EntryOptions:
             raise ValueError(
                 f"known_rate={rate} needs a label matrix, but y is a {encoding.kind} target."
             )
-        if "linear" not in dict(voters):
+        names = dict(voters)
+        if "linear" not in names and not (network_reads and NETWORK in names):
             raise ValueError(
-                f"known_rate={rate} trains the linear voter to read told labels, but 'linear' is "
-                "not among the voters. Add it, or leave known_rate at None."
+                f"known_rate={rate} trains the linear voter and a network with a label graph to "
+                "read told labels, but 'linear' is not among the voters, and neither is such a "
+                "network. Add 'linear', or leave known_rate at None."
             )
         return float(rate)
 

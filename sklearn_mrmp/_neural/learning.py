@@ -141,15 +141,18 @@ class Lesson:
         learn_graph = self._learn_graph if len(splits) > 1 else KnownGraph(graph)
         plan = self._plan(learn_graph, graph, random_state, checkpoints)
         with torch_threads(self.settings.run.n_threads):
-            fitted = fit_ensemble(plan, splits)
+            with self.report.task("fit-ensemble", plan.n_trainings(len(splits))) as report:
+                fitted = fit_ensemble(plan.reporting(report), splits)
             keep = plan.network is not None and not fitted.interrupted
-            tuned, stopped = self._finished(partial(self._tune_decisions, fitted), keep)
+            with self.report.task("tune-decisions"):
+                tuned, stopped = self._finished(partial(self._tune_decisions, fitted), keep)
             *tuned, P_held_out = tuned
             ensemble, interrupted = fitted.ensemble, fitted.interrupted or stopped
-            if self.given is None:
-                ensemble, interrupted = self._use_all_rows(fitted, interrupted)
-            keep = plan.network is not None and not interrupted
-            told, stopped = self._finished(partial(self._told, plan, fitted, ensemble), keep)
+            with self.report.task("fit-on-all-rows", plan.n_trainings(1)) as report:
+                if self.given is None:
+                    ensemble, interrupted = self._use_all_rows(fitted, interrupted, report)
+                keep = plan.network is not None and not interrupted
+                told, stopped = self._finished(partial(self._told, plan, fitted, ensemble), keep)
         network = fitted.ensemble.voters.get(NETWORK)
         first = None if network is None else network.members[0]
         oof = self._out_of_fold(fitted.numbers, P_held_out)
@@ -217,7 +220,7 @@ class Lesson:
             trainer if NETWORK in dict(voters) else None,
             ensemble.label_shortlist,
             n_jobs=run.n_jobs,
-            alone=partial(torch_threads, 1),
+            alone=partial(torch_threads, run.n_threads or 1),
             report=self.report,
             told=self._told_plan(graph, seed),
             world=self.world,
@@ -271,7 +274,7 @@ class Lesson:
             return None
         return self.Y[others], None if self.weights is None else self.weights.take(others)
 
-    def _use_all_rows(self, fitted, interrupted):
+    def _use_all_rows(self, fitted, interrupted, report):
         """Let the held-out rows teach, too; decisions stay those tuned on them.
 
         Returns
@@ -283,7 +286,7 @@ class Lesson:
         ensemble, trainer = fitted.ensemble, fitted.trainer
         try:
             if self.settings.outcome.refit and trainer and not interrupted:
-                return self._refit(trainer, ensemble)
+                return self._refit(trainer.reporting(report), ensemble)
             return self._with_all_rows(ensemble, self._rows), interrupted
         except InsistedInterrupt:
             raise
@@ -304,4 +307,7 @@ class Lesson:
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:
             return self._with_all_rows(fitted, self._rows), True
+        if fitted.voters[NETWORK].reads_told:
+            trainer = trainer.for_split(0, 1, ensemble)
+            trainer.learn_told(network, self.known_rate, rows, self.Y, self.weights)
         return replace(ensemble, voters={**ensemble.voters, NETWORK: network}), False

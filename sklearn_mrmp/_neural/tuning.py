@@ -56,6 +56,7 @@ def tune_decisions(fitted, others, wants_sets, forget_held_out, report):
             collected=collected,
             known=known,
             keep_rows=True,
+            report=report,
         )
     return label_sets, points, _of_each_row(fitted.P, P, chosen, label_sets)
 

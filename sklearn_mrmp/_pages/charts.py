@@ -50,8 +50,12 @@ class Scale:
     def ticks(self):
         """Return about five round values between the ends."""
         if self.is_log:
-            powers = np.arange(np.ceil(np.log10(self.low)), np.floor(np.log10(self.high)) + 1)
-            return 10.0**powers
+            powers = 10.0 ** np.arange(np.floor(np.log10(self.low)), np.log10(self.high) + 1)
+            finer, coarser = (
+                ticks[(ticks >= self.low) & (ticks <= self.high)]
+                for ticks in (np.sort(np.outer([1, 2, 5], powers).ravel()), powers)
+            )
+            return finer if len(finer) <= 5 else coarser
         width = (self.high - self.low) / 5.5
         unit = 10.0 ** np.floor(np.log10(width))
         step = unit * next(factor for factor in (1, 2, 5, 10) if factor * unit >= width * 0.99)

@@ -124,8 +124,8 @@ class ReliabilityDisplay:
         Notes
         -----
         Most entries of a label matrix are 0 and have tiny probabilities. Bins of equally many
-        entries would all lie in the corner. With ``"quantile"`` each bin is expected to hold equally
-        many true entries instead.
+        entries would all lie in the corner. With ``"quantile"`` each bin is expected to hold
+        equally many true entries instead.
         """
         _check_options(n_bins, strategy, n_groups)
         Y, P, known = checked_entries(Y_true, Y_prob, ("Y_true", "Y_prob"))

@@ -4,7 +4,7 @@ Predictions in, tables and a page out. Knows measures of labels, pages and label
 imported on demand.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
@@ -63,7 +63,7 @@ class LabelReport:
         scikit-learn computes them with ``zero_division=0``.
     graph : LabelGraph or None
         Shown in the page.
-    settings : dict of str to str
+    settings : dict of str to str, or None
         How the predictions came about; shown in the page.
 
     See Also
@@ -99,7 +99,7 @@ class LabelReport:
     reliability: np.ndarray
     scores: dict
     graph: object = None
-    settings: dict = field(default_factory=dict)
+    settings: dict | None = None
 
     @classmethod
     def from_predictions(

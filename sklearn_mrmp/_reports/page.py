@@ -39,7 +39,7 @@ def write_label_page(report, path, title):
     sections = [_scores(report), _charts(report), _table(report)]
     if report.graph is not None:
         sections.append(graph_part(report.graph))
-    sections.append(settings_section(report.settings))
+    sections.append(settings_section(report.settings or {}))
     lead = f"{report.n_samples:,} rows, {len(report.label_names):,} labels."
     write_page(path, html_page(title, sections, lead=lead))
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_mrmp._decisions.calibration import Calibration
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.rows import evenly_spaced
-from sklearn_mrmp._sklearn_compat import Interval, StrOptions, _fit_context
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, StrOptions, _fit_context
 from sklearn_mrmp._trust.entries import checked_entries, checked_probabilities
 
 # Positive rows with which a label's own map counts as much as that of all labels; tried by "auto".
@@ -50,7 +50,7 @@ class StepMap:
         return np.interp(p, self.x, self.y)
 
 
-class LabelCalibrator(BaseEstimator):
+class LabelCalibrator(DocLinkMixin, BaseEstimator):
     """Calibrate the probabilities of each label, carefully where it is rare.
 
     Parameters
@@ -272,7 +272,9 @@ def _complete(calibrator):
 
 
 def _complete_map(steps):
-    require(is_vector(steps.x, None, "f") and is_vector(steps.y, len(steps.x), "f"), "corners")
+    """Check, in a model file, that a map has corners."""
+    require(is_vector(steps.x, None, "f") and len(steps.x) > 0, "corners of a calibration map")
+    require(is_vector(steps.y, len(steps.x), "f"), "corners of a calibration map")
 
 
 StepMap._model_part = Part(complete=_complete_map)

@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._sklearn_compat import Interval, _fit_context
+from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, _fit_context
 from sklearn_mrmp._trust.entries import checked_entries, checked_probabilities
 
 
-class LabelConformal(BaseEstimator):
+class LabelConformal(DocLinkMixin, BaseEstimator):
     """Say of each label "yes", "no" or "cannot tell", and be right as often as asked for.
 
     Probabilities of calibration rows tell how low a label's probability can be where the label is

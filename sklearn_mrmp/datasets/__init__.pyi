@@ -1,10 +1,10 @@
 """Type hints of the data sets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 
@@ -75,3 +75,7 @@ def load_goemotions(
 ) -> Bunch: ...
 def load_ohsumed(folder: Path, *, subset: _Subset = "all") -> Bunch: ...
 def load_tagged_texts(path: Path, *, min_count: int = 1, prefix: str = "__label__") -> Bunch: ...
+def sparse_to_lists(X: Any) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]: ...
+def lists_to_sparse(
+    indices: Sequence[ArrayLike], values: Sequence[ArrayLike], n_features: int
+) -> csr_array: ...

@@ -16,7 +16,7 @@ H      attention heads
 """
 
 from sklearn_mrmp.nn.attention import MultiHeadAttention, PositionwiseFeedForward
-from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule
+from sklearn_mrmp.nn.compgcn import CompGCNLayer, LabelPart, LabelRelationModule, ToldMessages
 from sklearn_mrmp.nn.decoder import DecoderLayer, LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import TokenEmbedding, make_embedding, sinusoidal_positions
 from sklearn_mrmp.nn.encoder import Encoder, EncoderLayer
@@ -52,6 +52,7 @@ __all__ = [
     "RelationPart",
     "RelationalLoss",
     "TokenEmbedding",
+    "ToldMessages",
     "make_embedding",
     "sinusoidal_positions",
 ]

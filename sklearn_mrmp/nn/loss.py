@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.compgcn import PULLING, PUSHING, LabelPart, edges
-from sklearn_mrmp.nn.relations import RelationOperator, RelationPart
+from sklearn_mrmp.nn.compgcn import PULLING, PUSHING, LabelPart
+from sklearn_mrmp.nn.relations import RelationOperator, RelationPart, edges
 
 
 class RelationalLoss(nn.Module):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule
+from sklearn_mrmp.nn.compgcn import LabelPart, LabelRelationModule, ToldMessages
 from sklearn_mrmp.nn.decoder import LabelFeatureDecoder
 from sklearn_mrmp.nn.embedding import make_embedding
 from sklearn_mrmp.nn.encoder import Encoder
@@ -41,14 +41,17 @@ class MrMPModule(LabelModule):
     architecture : {"default", "paper", "paper-repaired"}, default="default"
         ``"paper"`` is the paper to the letter: messages are summed, nothing is normalised in the
         decoder, and labels vote with the relation module's own output V^T. ``"paper-repaired"``
-        adds V^0 to that output, and a bias to each label's vote. ``"default"`` also averages
-        messages, normalises the decoder's branches, and lets labels vote with an output vector of
-        their own.
+        adds V^0 to that output. ``"default"`` also averages messages, normalises the decoder's
+        branches, and lets labels vote with an output vector and a bias of their own.
     prior : Tensor of shape (L,), default=None
-        Share of training rows with each label; where the bias starts (not of ``"paper"``).
+        Share of training rows with each label; where the bias starts (``"default"`` only).
     trained_tokens : bool Tensor of shape (n_tokens,), default=None
         Tokens that training rows contain.
+    reads_told : bool, default=False
+        Whether it can read labels that are told of a row; see `read_told`.
     """
+
+    can_read_told = True
 
     def __init__(
         self,
@@ -67,9 +70,10 @@ class MrMPModule(LabelModule):
         architecture="default",
         prior=None,
         trained_tokens=None,
+        reads_told=False,
     ):
         super().__init__()
-        has_repairs, is_default = architecture != "paper", architecture == "default"
+        is_default = architecture == "default"
         self.n_labels, self.d_inner = n_labels, d_inner or 2 * d_model
         d_inner = self.d_inner
         self.embedding = make_embedding(embedding, d_model, trained_tokens)
@@ -83,7 +87,7 @@ class MrMPModule(LabelModule):
             n_layers=n_relation_layers,
             composition=composition,
             aggregation="mean" if is_default else "sum",
-            residual=has_repairs,
+            residual=architecture != "paper",
         )
         self.decoder = LabelFeatureDecoder(
             n_decoder_layers, d_model, n_heads, d_inner, dropout, norm=is_default
@@ -92,10 +96,12 @@ class MrMPModule(LabelModule):
         if is_default:
             scale = 1.0 / math.sqrt(d_model)
             self.output = nn.Parameter(scale * torch.randn(n_labels, d_model))
-        if has_repairs:
             self.bias = nn.Parameter(log_odds(prior, n_labels))
+        self.told_messages = None
+        if reads_told:
+            self.read_told(relations)
 
-    def forward(self, *, mask=None, candidates=None, label_embeddings=None, **inputs):
+    def forward(self, *, mask=None, candidates=None, label_embeddings=None, told=None, **inputs):
         """Compute the logits of all labels, or of each row's candidates, for a batch of rows.
 
         Parameters
@@ -107,6 +113,10 @@ class MrMPModule(LabelModule):
             Labels to decode for each row; None decodes all of them.
         label_embeddings : Tensor of shape (L, d), default=None
             V^T if it is known already, as in prediction.
+        told : Tensor of shape (B, L), default=None
+            1 for a label that a row is told to have, -1 for one that it is told not to have, else
+            0; only after `read_told`, and with `label_embeddings` where there are candidates. No
+            label's logit depends on what is told of that label.
         **inputs : dict of str to Tensor
             What the embedding takes, such as ``tokens`` (B, T) and ``values`` (B, T).
 
@@ -118,11 +128,24 @@ class MrMPModule(LabelModule):
         """
         states = self.encoder(self.embedding(**inputs), mask)  # E × (B, T, d)
         v, u = self._embedded(candidates, label_embeddings)
-        decoded = self.decoder(u, states, mask)  # D × (B, L, d), or D × (B, k, d)
+        queries = u if told is None else u + self.told_messages(v, told, candidates)
+        decoded = self.decoder(queries, states, mask)  # D × (B, L, d), or D × (B, k, d)
         logits = sum(self.votes(u, decoded, candidates))
         if self.bias is not None:
             logits = logits + (self.bias if candidates is None else self.bias[candidates])
         return NetworkOutput(logits, v)
+
+    def read_told(self, relations):
+        """Add what reads told labels, with new weights; the logits of other rows do not change.
+
+        Parameters
+        ----------
+        relations : mapping of str to Tensor of shape (L, L), or None
+            The label graph, along which told labels send messages to the queries of their row.
+        """
+        n_labels, d_model = self.label_relations.label_embedding.shape
+        messages = ToldMessages(n_labels, d_model, relations)
+        self.told_messages = messages.to(self.label_relations.label_embedding.device)
 
     def prepared(self):
         """Compute V^T once: it is the same for all rows."""

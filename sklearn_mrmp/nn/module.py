@@ -42,12 +42,21 @@ class LabelModule(nn.Module):
     finds_sets : bool
         Whether it has ``predict_sets``, which takes what ``forward`` takes and returns the most
         probable label sets of a batch, bool (B, L).
+    can_read_told : bool
+        Whether it has ``read_told(relations)``, which adds a module ``told_messages``, after which
+        ``forward`` takes the labels that are told of each row, as ``told``.
     """
 
     n_labels: int
     d_inner: int
     takes_labels = False
     finds_sets = False
+    can_read_told = False
+
+    @property
+    def reads_told(self):
+        """Whether ``forward`` takes labels that are told of rows."""
+        return getattr(self, "told_messages", None) is not None
 
     def prepared(self):
         """Return what is the same for all batches of a prediction, by the names ``forward`` has."""

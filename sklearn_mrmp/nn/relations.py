@@ -148,3 +148,66 @@ class RelationOperator(nn.Module):
         entries = shifts.repeat_interleave(counts)
         entries += torch.arange(len(entries), device=entries.device)
         return RelationPart(counts, self.forward_columns[entries], self.forward_weights[entries])
+
+
+def edges(adjacency):
+    """Non-zero entries of a dense or sparse square tensor.
+
+    Returns
+    -------
+    rows, columns, weights : Tensor of shape (n_entries,)
+    """
+    sparse = adjacency.to_sparse_coo().coalesce()
+    rows, columns = sparse.indices()
+    present = sparse.values() != 0
+    return rows[present], columns[present], sparse.values()[present]
+
+
+def neighbourhoods(adjacency, aggregation, with_itself=True):
+    """Operators of one relation: a single one when it is symmetric, else original and inverse.
+
+    Parameters
+    ----------
+    adjacency : Tensor of shape (L, L)
+        Dense or sparse; entry [i, j] is the weight of the edge from label i to label j.
+    aggregation : {"sum", "mean"}
+        How a label's messages are put together.
+    with_itself : bool, default=True
+        Whether a label is a neighbour of itself, over the original edges.
+
+    Yields
+    ------
+    RelationOperator
+    """
+    size = adjacency.shape[0]
+    sources, targets, weights = edges(adjacency)
+    off_diagonal = sources != targets
+    sources, targets, weights = (part[off_diagonal] for part in (sources, targets, weights))
+    is_symmetric = _is_symmetric(sources, targets, weights, size)
+    # Messages flow along edges: row = receiving label, column = sending label.
+    original = targets, sources, weights
+    if with_itself:
+        itself = torch.arange(size, device=sources.device)
+        ones = torch.ones(size, dtype=weights.dtype, device=weights.device)
+        pairs = zip(original, (itself, itself, ones), strict=True)
+        original = tuple(torch.cat(pair) for pair in pairs)
+    yield _aggregator(*original, size, aggregation)
+    if not is_symmetric:
+        yield _aggregator(sources, targets, weights, size, aggregation)
+
+
+def _is_symmetric(sources, targets, weights, size):
+    forward = torch.argsort(sources * size + targets)
+    backward = torch.argsort(targets * size + sources)
+    return bool(
+        (sources[forward] == targets[backward]).all()
+        and (targets[forward] == sources[backward]).all()
+        and (weights[forward] == weights[backward]).all()
+    )
+
+
+def _aggregator(rows, columns, weights, size, aggregation):
+    if aggregation == "mean":
+        totals = weights.new_zeros(size).index_add(0, rows, weights)
+        weights = weights / totals[rows]
+    return RelationOperator(rows, columns, weights, size)

@@ -147,6 +147,25 @@ def test_a_prior_shows_directions_and_leaves_unknown_columns_out(open_page, tmp_
     assert header == ["neighbour", "relation", "strength"]
 
 
+def test_a_large_graph_draws_what_the_slider_says_and_lists_every_neighbour(open_page, tmp_path):
+    path, rng = tmp_path / "large.html", np.random.default_rng(0)
+    n_labels = 600
+    weights = np.triu(rng.random((n_labels, n_labels)), k=1)
+    relations = {"near": weights * (weights > 0.75), "far": weights * (weights < 0.2)}
+    graph = LabelGraph(relations)
+    graph.to_html(path)
+    page = open_page(path)
+    assert (state(page, "labels"), n_links(page)) == ("600", 2 * 300)
+    page.locator("input.links").fill("8")
+    after_a_frame(page)
+    assert n_links(page) == 2 * 4000
+    page.fill(".search", "17")
+    page.press(".search", "Enter")
+    assert state(page, "focus") == "17"
+    assert len(listed(page)) == graph.degree()[17]
+    assert n_links(page) <= 40
+
+
 def test_a_graph_without_links_is_shown(open_page, tmp_path):
     path = tmp_path / "empty.html"
     LabelGraph({"near": [[0, 0], [0, 0]]}).to_html(path)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sklearn_mrmp import TextEncoder
-from sklearn_mrmp._compare import cli as _cli
+from sklearn_mrmp._cli import compare as _cli
+from sklearn_mrmp._cli.main import main
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.store import run_key
@@ -35,7 +36,7 @@ def in_this_process(monkeypatch):
 
 
 def run(*arguments):
-    return _cli.main(["compare", *map(str, arguments)])
+    return main(["compare", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from sklearn_mrmp._compare import cli as _cli
+from sklearn_mrmp._cli import compare as _cli
+from sklearn_mrmp._cli.main import main
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.text_parts import load_text_parts
 from sklearn_mrmp.datasets import load_tagged_texts
@@ -24,7 +25,7 @@ def in_this_process(monkeypatch):
 
 
 def run(*arguments):
-    return _cli.main(["compare", *map(str, arguments)])
+    return main(["compare", *map(str, arguments)])
 
 
 WORDS = {"corn": "maize harvest acres", "gold": "ounce mine metal"}

@@ -46,14 +46,18 @@ from sklearn.preprocessing import (
 
 import sklearn_mrmp
 from sklearn_mrmp import (
+    LabelChainClassifier,
+    LabelPowersetClassifier,
     MLARAMClassifier,
     MLKNNClassifier,
     ModelFileError,
     MrMPClassifier,
     SoftVotingMultilabelClassifier,
     TextEncoder,
+    TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
 )
+from sklearn_mrmp._cli.columns import ColumnReader
 from sklearn_mrmp._model_files import admitted, container
 from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
 from sklearn_mrmp.datasets import make_related_labels
@@ -97,12 +101,19 @@ def base_models():
     yield MLKNNClassifier(3, algorithm="kd_tree").fit(D, Y), D
     yield MLARAMClassifier(cluster_vigilance=0.5).fit(X, Y), X
     yield MLARAMClassifier(vigilance=0.5).fit(D, np.array(["a", "b"])[Y[:, 0]]), D
+    yield LabelChainClassifier(order="random", random_state=0).fit(X, Y), X
+    yield LabelPowersetClassifier().fit(D, Y), D
+    yield TunedBinaryRelevanceClassifier((1.0,), random_state=0).fit(X, Y), X
     scaled = make_pipeline(StandardScaler(), linear)
     yield TunedDecisionClassifier(scaled, decision="label_sets", cv=2).fit(D, Y), D
     members = [("knn", MLKNNClassifier(3)), ("linear", linear)]
     yield SoftVotingMultilabelClassifier(members).fit(X, Y), X
     labels = np.array([["fish" in text, "blue" in text] for text in TEXTS]).astype(int)
     yield make_pipeline(TfidfVectorizer(), linear).fit(TEXTS, labels), TEXTS
+    rows = [{"body": text, "size": len(text)} for text in TEXTS]
+    words = make_pipeline(ColumnReader(["body"]), TfidfVectorizer(), linear)
+    yield words.fit(rows, labels), rows
+    yield make_pipeline(ColumnReader(None, ["size"]), linear).fit(rows, labels), rows
     yield from table_models(Y)
     yield from text_models(labels)
 

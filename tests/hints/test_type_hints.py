@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_mrmp
-from sklearn_mrmp import datasets
+from sklearn_mrmp import datasets, metrics
 
 FOLDER = Path(sklearn_mrmp.__file__).parent
 EXCEPTIONS = ("FloorNotMetWarning", "ModelFileError")
@@ -28,7 +28,7 @@ def definitions(paths):
 
 
 HINTED = definitions(sorted((FOLDER / "_hints").glob("*.pyi")))
-HINTED_DATASETS = definitions([FOLDER / "datasets" / "__init__.pyi"])
+SUBPACKAGES = [(package, name) for package in (datasets, metrics) for name in package.__all__]
 
 
 def methods(node):
@@ -41,7 +41,7 @@ def methods(node):
 
 
 def hinted_parameters(node):
-    """Names, kinds and defaults of a stub function; a default of ``...`` is any."""
+    """Names, kinds and defaults of a stub function."""
     kinds, a = inspect.Parameter, node.args
     positional = [(arg, kinds.POSITIONAL_OR_KEYWORD) for arg in a.args]
     defaults = [None] * (len(positional) - len(a.defaults)) + a.defaults + a.kw_defaults
@@ -53,18 +53,21 @@ def hinted_parameters(node):
 
 
 def value(node):
+    """Value of a default in a stub; ``...`` stands for one that is too long to repeat."""
     return inspect.Parameter.empty if node is None else ast.literal_eval(node)
+
+
+def same_defaults(hinted, real):
+    """Pairs of hinted and real parameters with what ``...`` stands for filled in."""
+    filled = [(*h[:-1], r[-1]) if h[-1] is ... else h for h, r in zip(hinted, real, strict=False)]
+    return filled + hinted[len(real) :] == real
 
 
 def assert_same(name, node, thing):
     real = inspect.signature(thing).parameters.values()
     real = [(p.name, p.kind, p.default) for p in real if p.name != "self"]
     hinted = hinted_parameters(node)
-    shown = [
-        (one, kind, real[i][2] if default is ... and i < len(real) else default)
-        for i, (one, kind, default) in enumerate(hinted)
-    ]
-    assert shown == real, name
+    assert same_defaults(hinted, real), f"{name}: {hinted} are hinted, but {real} are there"
 
 
 def is_dataclass(node):
@@ -79,8 +82,8 @@ def fields(node):
 
 def assert_same_class(name, node, thing):
     if is_dataclass(node):
-        real = inspect.signature(thing).parameters.values()
-        assert fields(node) == [(p.name, p.default) for p in real], name
+        real = [(p.name, p.default) for p in inspect.signature(thing).parameters.values()]
+        assert same_defaults(fields(node), real), f"{name}: {fields(node)} are hinted"
     hinted = methods(node)
     if "__init__" in hinted:
         assert_same(name, hinted["__init__"], thing)
@@ -104,10 +107,12 @@ def test_hints_of_a_public_name_are_its_signature(name):
     assert_hints_are_those_of(name, HINTED[name], getattr(sklearn_mrmp, name))
 
 
-@pytest.mark.parametrize("name", datasets.__all__)
-def test_hints_of_a_data_set_are_its_signature(name):
-    assert name in HINTED_DATASETS, f"{name} has no hint in sklearn_mrmp/datasets/__init__.pyi"
-    assert_hints_are_those_of(name, HINTED_DATASETS[name], getattr(datasets, name))
+@pytest.mark.parametrize(("package", "name"), SUBPACKAGES, ids=lambda part: str(part)[-40:])
+def test_hints_of_a_name_in_a_subpackage_are_its_signature(package, name):
+    stub = Path(package.__file__).with_suffix(".pyi")
+    hinted = definitions([stub])
+    assert name in hinted, f"{name} has no hint in {stub.relative_to(FOLDER.parent)}"
+    assert_hints_are_those_of(name, hinted[name], getattr(package, name))
 
 
 def test_the_stub_of_the_package_exports_every_public_name():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_mrmp import MLKNNClassifier, compare_classifiers, datasets, load
-from sklearn_mrmp._compare.cli import main
+from sklearn_mrmp._cli.main import main
 from sklearn_mrmp._host.files import user_path
 from sklearn_mrmp.datasets import make_related_labels
 from tests.tiny import tiny

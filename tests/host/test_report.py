@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from sklearn_mrmp._host.report import SILENT, Report, duration
+from sklearn_mrmp._host.tasks import FitTask
 
 
 class Clock:
@@ -33,6 +34,45 @@ def test_parts_carry_their_numbers_unless_there_is_only_one(capsys):
         "[sklearn_mrmp] fold 2 of 5, member 1 of 3: network: trained",
         "[sklearn_mrmp] network: trained",
     ]
+
+
+def test_steps_say_how_long_the_others_will_take_unless_they_are_short(capsys):
+    class Slow(Clock):
+        def __call__(self):
+            self.now += 1.5
+            return self.now
+
+    for clock in (Clock(), Slow()):
+        steps = Report(1, clock=clock).each("abc", "voters")
+        assert list(steps) == ["a", "b", "c"]
+    # The first second and a half are no reason to speak, and after the last step nothing is left.
+    assert capsys.readouterr().out == "[sklearn_mrmp] voters: 2 of 3 done, about 1.5 s left\n"
+
+
+def test_tasks_are_told_where_somebody_listens_and_not_in_other_processes():
+    class Context:
+        """Writes down which tasks begin and end, with its name and depth."""
+
+        def __init__(self, written, name="fit"):
+            self.written, self.name = written, name
+
+        def subcontext(self, task_name, max_subtasks):
+            return Context(self.written, f"{self.name}/{task_name}:{max_subtasks}")
+
+        def call_on_fit_task_begin(self, estimator):
+            self.written.append(f"begin {self.name}")
+
+        def call_on_fit_task_end(self, estimator):
+            self.written.append(f"end {self.name}")
+
+    written = []
+    report = Report(doing=FitTask(Context(written), None))
+    with report.task("train", 2) as inner, inner.task("epoch"):
+        pass
+    with report.alone().task("nobody listens") as same:
+        assert same.doing is None
+    begins = ["begin fit/train:2", "begin fit/train:2/epoch:0"]
+    assert written == [*begins, "end fit/train:2/epoch:0", "end fit/train:2"]
 
 
 def test_nothing_is_said_unless_asked(capfd):

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import torch.distributed as dist
 from filelock import FileLock
-from sklearn.model_selection import GridSearchCV
+from joblib.externals.loky import ProcessPoolExecutor
 
 from sklearn_mrmp._network.batches import bucketed, share_of
+from sklearn_mrmp._network.distributed import group
 from tests.network.fits_of_processes import NOT_DROPPED, X, Y, known, plain
 
 ROOT = Path(__file__).parents[2]
+PLACE = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
 PROGRAM = Path(__file__).with_name("fits_of_processes.py")
 SAME = (
     "all_voters",
@@ -151,10 +153,11 @@ def free_port():
 
 
 def test_a_killed_process_ends_the_other_with_an_error(tmp_path):
-    place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+    place = {**PLACE, "MASTER_PORT": free_port()}
     command = [sys.executable, str(PROGRAM), str(tmp_path), "killed_in_one"]
     processes = [
-        subprocess.Popen(command, env=environment(RANK=str(rank), **place)) for rank in (0, 1)
+        subprocess.Popen(command, env=environment(**{**place, "RANK": str(rank)}))
+        for rank in (0, 1)
     ]
     try:
         assert processes[1].wait(timeout=300) != 0
@@ -178,26 +181,37 @@ def test_a_world_of_one_process_is_no_world_at_all(alone, monkeypatch, tmp_path)
         assert_same(known(plain().fit(X, Y)), alone)
     finally:
         dist.destroy_process_group()
-    place = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
-    for name, value in place.items():
+    for name, value in {**PLACE, "WORLD_SIZE": "1"}.items():
         monkeypatch.setenv(name, value)
     assert_same(known(plain().fit(X, Y)), alone)
     assert not dist.is_initialized()
 
 
-def test_workers_of_joblib_do_not_take_themselves_for_processes_of_the_group(monkeypatch):
-    place = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
-    for name, value in place.items():
-        monkeypatch.setenv(name, value)
-    search = GridSearchCV(plain(max_epochs=1), {"lr": [0.01, 0.02]}, cv=2, n_jobs=2, refit=False)
-    assert np.isfinite(search.fit(X, Y).cv_results_["mean_test_score"]).all()
+def test_workers_of_joblib_do_not_take_themselves_for_processes_of_the_group(alone):
+    workers = ProcessPoolExecutor(max_workers=1, env=PLACE)
+    try:
+        found = workers.submit(known_of_fit).result(timeout=300)
+    finally:
+        workers.shutdown(kill_workers=True)
+    np.testing.assert_array_equal(found["probabilities"], alone["probabilities"])
+
+
+def known_of_fit():
+    assert os.environ["WORLD_SIZE"] == "2"
+    return known(plain().fit(X, Y))
 
 
 def test_a_number_of_processes_that_is_none_is_refused(monkeypatch):
-    place = {"RANK": "0", "WORLD_SIZE": "two", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
-    for name, value in place.items():
+    for name, value in {**PLACE, "WORLD_SIZE": "two"}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match="WORLD_SIZE must be a whole number, got 'two'"):
+        plain().fit(X, Y)
+
+
+def test_fits_in_two_threads_of_a_process_of_the_group_are_refused(monkeypatch):
+    for name, value in PLACE.items():
+        monkeypatch.setenv(name, value)
+    with group._busy, pytest.raises(RuntimeError, match=r"in another thread.*use n_jobs=1"):
         plain().fit(X, Y)
 
 

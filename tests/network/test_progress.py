@@ -48,6 +48,17 @@ class TestEpochTable:
         assert lines[0].split()[-2:] == ["epoch", "train_loss"]
         assert lines[2].split()[-2:] == ["1", "0.5000"]
 
+    def test_an_epoch_says_how_long_the_others_will_take(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        said, net = [], Net(dur=1.5)
+        net.max_epochs = 3
+        table = EpochTable(Report(1), said.append).initialize()
+        table.on_epoch_end(net)
+        net.history *= 3
+        table.on_epoch_end(net)
+        assert said[2].endswith(", about 3.0 s left")
+        assert not said[3].endswith("left")
+
     @pytest.mark.parametrize(
         ("stream", "coloured"), [(Terminal(), True), (io.StringIO(), False), (None, False)]
     )
@@ -75,8 +86,9 @@ class TestBatchProgress:
     def test_a_file_gets_a_line_per_epoch_without_control_characters(self, monkeypatch):
         monkeypatch.setattr(sys, "stderr", io.StringIO())
         self.train()
-        expected = "MrMP: 1/2 batches, epoch=1, train_loss=0.5000, valid_loss=0.2500\n"
-        assert sys.stderr.getvalue() == expected
+        line = sys.stderr.getvalue()
+        epoch = "MrMP: 1/2 batches, epoch=1, train_loss=0.5000, valid_loss=0.2500"
+        assert re.fullmatch(re.escape(epoch) + r", about \d+\.\d+ s left\n", line)
 
 
 def test_a_training_that_fails_closes_its_bar(related, monkeypatch):
@@ -109,7 +121,8 @@ def test_the_bar_and_the_table_do_not_overwrite_each_other(related, monkeypatch)
     assert len(bars) == 1
     assert not [line for line in lines if "MrMP" in line or "batch/s" in line]
     assert len(bars) + len(lines) == len([line for line in shown if line])
-    assert [line.split()[1] for line in lines if re.search(r"\d\.\d{4}$", line)] == ["1", "2"]
+    epochs = [line for line in lines if re.search(r"\d\.\d{4}(, about .* left)?$", line)]
+    assert [line.split()[1] for line in epochs] == ["1", "2"]
 
 
 class TestSlowEpochWarning:

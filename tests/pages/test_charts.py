@@ -49,6 +49,7 @@ def test_ticks_are_round_and_inside():
     assert Scale(0, 1, 0, 100).ticks() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
     assert Scale(0.31, 0.42, 0, 100).ticks() == pytest.approx([0.32, 0.34, 0.36, 0.38, 0.4, 0.42])
     assert Scale(0.5, 2000, 0, 100, is_log=True).ticks() == pytest.approx([1, 10, 100, 1000])
+    assert Scale(3, 32, 0, 100, is_log=True).ticks() == pytest.approx([5, 10, 20])
 
 
 def test_no_tick_is_minus_zero():

@@ -60,7 +60,8 @@ class SharedTraining(Callback):
     def on_epoch_end(self, net, **kwargs):
         """Record the losses of all rows, which early stopping compares."""
         names = "train", "valid"
-        sums = self.world.add(torch.tensor([_sums(net.history[-1], n) for n in names]))
+        sums = [_sums(net.history[-1], name) for name in names]
+        sums = self.world.add(torch.tensor(sums, dtype=torch.float64))
         for name, (total, n_rows) in zip(names, sums.tolist(), strict=True):
             if n_rows:
                 _record(net.history, f"{name}_loss", total / n_rows)

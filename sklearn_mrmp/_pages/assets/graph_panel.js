@@ -44,7 +44,8 @@ mrmp.GraphPanel = class {
     });
     const head = header.map((name, k) =>
       mrmp.element("th", { className: k < names.length ? "text" : "" }, name));
-    const table = mrmp.element("table", { className: "sortable" },
+    const kind = label === null ? "sortable" : "sortable neighbours";
+    const table = mrmp.element("table", { className: kind },
       mrmp.element("thead", {}, mrmp.element("tr", {}, ...head)),
       mrmp.element("tbody", {}, ...rows));
     mrmp.makeSortable(table);

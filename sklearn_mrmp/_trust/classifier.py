@@ -1,7 +1,7 @@
 """CalibratedMultilabelClassifier: any multi-label classifier, with calibrated probabilities.
 
 scikit-learn's `CalibratedClassifierCV` refuses label matrices. Composes a classifier and the
-calibration of `_trust`; knows nothing of either.
+calibration of labels; knows nothing of either.
 """
 
 from numbers import Integral, Real

@@ -8,12 +8,13 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from sklearn_mrmp import MLKNNClassifier
-from sklearn_mrmp._compare import cli as _cli
+from sklearn_mrmp._cli import compare as _cli
+from sklearn_mrmp._cli.main import main
 from sklearn_mrmp._compare.api import compare_classifiers
-from sklearn_mrmp._compare.cli import main
 from sklearn_mrmp._compare.methods import METHODS, make_method
 from sklearn_mrmp._compare.report import table_rows
 from sklearn_mrmp.datasets import make_related_labels
+from tests.pages.reading import block
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -62,6 +63,24 @@ def test_a_comparison_prints_the_table_and_writes_three_files(home, tmp_path, ca
     assert found == {"tiny.csv", "tiny.md", "tiny.png", "tiny.jsonl"}
     assert (out / "tiny.csv").read_text().startswith("decision,method,accuracy,")
     assert (out / "tiny.md").read_text() in printed
+
+
+def test_a_report_is_a_page_with_the_names_of_the_data_set(home, tmp_path, capsys):
+    report = tmp_path / "new" / "folder" / "report.html"
+    options = ["--methods", "br-lr", "--out", tmp_path / "out", "--report", report]
+    assert run("--dataset", "tiny", "--data-home", home, *options) == 0
+    assert f"wrote {report}" in capsys.readouterr().out
+    html = report.read_text(encoding="utf-8")
+    assert block(html, "results-data")["names"] == ["l0", "l1", "l2", "l3"]
+    assert "tiny: comparison of classifiers" in html
+
+
+def test_a_folder_is_refused_as_a_report_before_the_run(home, tmp_path, capsys):
+    options = ["--methods", "br-lr", "--out", tmp_path / "out", "--report", tmp_path]
+    assert run("--dataset", "tiny", "--data-home", home, *options) == 1
+    printed = capsys.readouterr()
+    assert "is a folder; give a file" in printed.err
+    assert "[1/1]" not in printed.out
 
 
 def test_a_second_call_resumes_and_fresh_does_not(home, tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The command line: ``python -m sklearn_mrmp compare``.
+"""``compare``: classifiers side by side on a data set.
 
 Reads arguments and data, calls `compare_classifiers`, writes tables, a picture and a page.
 """
@@ -6,7 +6,6 @@ Reads arguments and data, calls `compare_classifiers`, writes tables, a picture 
 import argparse
 import csv
 import math
-import sys
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
+from sklearn_mrmp._cli.console import complain, say
+from sklearn_mrmp._cli.options import positive
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.matrix_parts import MATRIX_SETS, load_matrix_parts
 from sklearn_mrmp._compare.methods import GROUPS, METHODS, make_method
@@ -30,48 +31,21 @@ _DEFAULT_METHODS = "mlknn,br-lr,mrmp"
 _DEFAULT_TEXT_METHODS = "tuned-lr,pooled-lr,both-lr,mrmp-text-network,mrmp-text"
 
 
-def main(argv=None):
-    """Run the command line; return the exit status.
-
-    Parameters
-    ----------
-    argv : list of str, default=None
-        The arguments; those of the process when None.
-
-    Returns
-    -------
-    status : int
-        0; 1 when a classifier failed or the data could not be read; 130 when interrupted.
-    """
-    arguments = _parser().parse_args(argv)
-    try:
-        return arguments.run(arguments)
-    except (OSError, ValueError, ImportError) as error:
-        _complain(error)
-        return 1
-    except KeyboardInterrupt:
-        _complain("interrupted; the same command resumes")
-        return 130
-
-
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="python -m sklearn_mrmp",
-        description="Multi-label classification with learned label relations.",
-    )
-    commands = parser.add_subparsers(required=True, metavar="command")
+def add(commands):
+    """Describe the command and its arguments."""
     compare = commands.add_parser(
         "compare",
         help="compare classifiers on a data set",
         description="Fit classifiers on the training rows of a data set, tune the same decision "
         "rules on the same validation rows, score all test rows, and print and write the table.",
         epilog=f"methods:\n{_described(METHODS)}\n\nwith --encoder:\n{_described(TEXT_METHODS)}"
-        f"\n\nseveral at once:\n  paper-table       {', '.join(GROUPS['paper-table'])}",
+        f"\n\nseveral at once:\n  paper-table       {', '.join(GROUPS['paper-table'])}"
+        "\n\nexample:\n"
+        "  sklearn-mrmp compare --dataset bibtex --data-home DIR --methods mlknn,mrmp",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_compare, interrupted="interrupted; the same command resumes")
     _add_compare_arguments(compare)
-    return parser
 
 
 def _described(methods):
@@ -112,16 +86,16 @@ def _add_compare_arguments(parser):
         action="store_true",
         help="words of a text's first line are features once more, for all that reads tf-idf words",
     )
-    parser.add_argument("--seeds", type=_positive, default=1, help="number of seeds (1)")
+    parser.add_argument("--seeds", type=positive, default=1, help="number of seeds (1)")
     parser.add_argument(
         "--rows",
-        type=_positive,
+        type=positive,
         help="draw this many training rows, always the same ones, and use no others (all rows)",
     )
     parser.add_argument(
-        "--time-limit", type=_positive, help="seconds after which a run is stopped (none)"
+        "--time-limit", type=positive, help="seconds after which a run is stopped (none)"
     )
-    parser.add_argument("--n-jobs", type=_positive, default=1, help="runs at the same time (1)")
+    parser.add_argument("--n-jobs", type=positive, default=1, help="runs at the same time (1)")
     parser.add_argument("--out", type=user_path, default=Path("results"), help="folder (results)")
     parser.add_argument(
         "--report", type=user_path, help="page (HTML) to write: tables, charts, labels, label graph"
@@ -147,16 +121,6 @@ def _chosen(names, encoder):
     return list(dict.fromkeys(names))
 
 
-def _positive(text):
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
-
-
 def _compare(arguments):
     methods = _chosen(arguments.methods, arguments.encoder)
     _check_encoder(arguments, methods)
@@ -167,7 +131,7 @@ def _compare(arguments):
         if getattr(arguments, option) and not is_text:
             raise ValueError(f"--{option} is for texts, and the rows of {name} are features.")
     texts = {"text": is_text, "titles": arguments.titles, "encoder": arguments.encoder}
-    _say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
+    say(f"{name}: {train.DESCR}\n{name}: {test.DESCR}")
     can_draw = _can_draw()
     arguments.out.mkdir(parents=True, exist_ok=True)
     _check_report(arguments.report)
@@ -187,12 +151,12 @@ def _compare(arguments):
             verbose=1,
             time_limit=arguments.time_limit,
         )
-    _say("\n" + result.to_markdown())
+    say("\n" + result.to_markdown())
     _write(result, arguments.out, name, can_draw)
     if arguments.report is not None:
         title = f"{name}: comparison of classifiers"
         result.to_html(arguments.report, title=title, label_names=train.target_names)
-        _say(f"wrote {arguments.report}")
+        say(f"wrote {arguments.report}")
     return 1 if result.errors else 0
 
 
@@ -231,7 +195,7 @@ def _can_draw():
     try:
         import_optional("matplotlib.pyplot", "plot")
     except ImportError as error:
-        _complain(f"no picture will be written. {error}")
+        complain(f"no picture will be written. {error}")
         return False
     return True
 
@@ -298,7 +262,7 @@ def _write(result, out, name, can_draw):
         written.append(out / f"{name}.png")
         display = ComparisonDisplay.from_result(result, title=name)
         display.figure_.savefig(written[-1], dpi=120)
-    _say("wrote " + ", ".join(map(str, written)))
+    say("wrote " + ", ".join(map(str, written)))
 
 
 def _write_csv(rows, path):
@@ -312,12 +276,3 @@ def _write_csv(rows, path):
 
 def _is_nan(value):
     return isinstance(value, float) and math.isnan(value)
-
-
-def _say(text):
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def _complain(text):
-    sys.stderr.write(f"sklearn_mrmp: {text}\n")

@@ -54,11 +54,10 @@ def _one(item, n_features):
         f"{item.probability:.3f}, log odds {signed(item.log_odds)}</span>"
     )
     features, rest = largest(item.features(), n_features)
-    if len(item.features()) > n_features:
-        features.append((others(len(item.features()) - n_features), rest))
     tables = _bars("part", item.parts.items())
     if features:
-        tables += _bars("feature or word", features)
+        n_others = len(item.features()) - len(features)
+        tables += _bars("feature or word", features, (n_others, rest))
     below = [_text(item), _neighbors(item, n_features), _labels(item, n_features)]
     below += [_small(note) for note in item.notes]
     return (
@@ -67,8 +66,11 @@ def _one(item, n_features):
     )
 
 
-def _bars(what, values):
-    """Return a table of names with bars, to the right for what raises the probability."""
+def _bars(what, values, left=(0, 0.0)):
+    """Return a table of names with bars, to the right for what raises the probability.
+
+    `left` is how many there are besides, and their sum, which would dwarf the bars as one of them.
+    """
     values = list(values)
     longest = max((abs(value) for _, value in values), default=0.0) or 1.0
     rows = "".join(
@@ -76,6 +78,8 @@ def _bars(what, values):
         f"<td class='n'>{signed(value)}</td></tr>"
         for name, value in values
     )
+    if left[0]:
+        rows += f"<tr><td>{others(left[0])}</td><td></td><td class='n'>{signed(left[1])}</td></tr>"
     head = f"<tr><th>{what}</th><th></th><th>log odds</th></tr>"
     return f"<table>{head}{rows}</table>"
 

@@ -64,7 +64,7 @@ class ExplanationDisplay:
         which : int or (int, str), default=0
             Place of the item, or its row and label.
         n_features : int, default=10
-            Features that are drawn; the others are one bar.
+            Features that are drawn; the sum of the others is written below.
         axes : sequence of matplotlib Axes, default=None
             Two; a new figure when None.
 
@@ -89,7 +89,7 @@ class ExplanationDisplay:
         label : str or int, default=None
             Name or number of the label; None is the most probable one of those predicted.
         n_features : int, default=10
-            Features that are drawn; the others are one bar.
+            Features that are drawn; the sum of the others is written below.
         axes : sequence of matplotlib Axes, default=None
             Two; a new figure when None.
 
@@ -107,7 +107,7 @@ class ExplanationDisplay:
         Parameters
         ----------
         n_features : int, default=10
-            Features that are drawn; the others are one bar.
+            Features that are drawn; the sum of the others is written below.
         axes : sequence of matplotlib Axes, default=None
             Two; a new figure when None.
 
@@ -116,14 +116,15 @@ class ExplanationDisplay:
         display : ExplanationDisplay
         """
         features, rest = largest(self.features, n_features)
-        if len(self.features) > n_features:
-            features.append((others(len(self.features) - n_features), rest))
         is_new = axes is None
         n_bars = max(len(features), len(self.parts), 3)
         self.axes_ = self._axes(axes, n_bars)
         self.figure_ = self.axes_[0].figure
         _draw(self.axes_[0], list(self.parts.items()), n_bars, "parts of the log odds")
         _draw(self.axes_[1], features, n_bars, "features")
+        if len(self.features) > n_features:  # as one bar they would often dwarf all others
+            text = f"log odds; {others(len(self.features) - n_features)}: {signed(rest)}"
+            self.axes_[1].set_xlabel(text)
         if is_new and self.title:
             self.figure_.suptitle(self.title, **PLAIN)
         return self

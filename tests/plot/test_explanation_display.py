@@ -28,11 +28,12 @@ def test_bars_are_the_parts_and_the_largest_features():
     parts, words = display.axes_
     assert [bar.get_width() for bar in parts.patches] == [1.5, -0.5]
     assert names(parts) == ["linear", "frequency"]
-    assert [bar.get_width() for bar in words.patches] == [2.0, -1.0, 0.75]
-    assert names(words) == ["sea", "$x$", "2 others"]
+    assert [bar.get_width() for bar in words.patches] == [2.0, -1.0]
+    assert names(words) == ["sea", "$x$"]
     assert not words.get_yticklabels()[1].get_parse_math()
     colors = [bar.get_facecolor() for bar in words.patches]
-    assert colors[0] == colors[2] != colors[1]
+    assert colors[0] != colors[1]
+    assert words.get_xlabel() == "log odds; 2 others: +0.75"
 
 
 def test_the_most_probable_predicted_label_of_the_first_row_is_drawn(related):

@@ -156,7 +156,10 @@ def checked_weights(sample_weight, X):
     """
     if sample_weight is None:
         return None
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():  # scikit-learn says so itself from 1.9 on
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
 
 
 def rows_that_count(X, Y, sample_weight):

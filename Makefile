@@ -31,11 +31,10 @@ test-browser: $(VENV)/installed-test-browser
 
 # The same tests with the oldest versions that pyproject.toml admits, and with the newest there are.
 # Each has an environment of its own; `make test-oldest ARGS=tests/graph` runs a part.
-# An old scikit-learn's checks are weaker, so that some which are known to fail pass there.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test]"
-	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal -o xfail_strict=false $(ARGS)
+	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 test-newest:
 	$(PYTHON) -m venv .venv-newest

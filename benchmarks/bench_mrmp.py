@@ -28,7 +28,7 @@ from _measure import peak_memory, peak_memory_of, race
 from _shapes import BIBTEX, SHAPES, generate, load
 
 from sklearn_mrmp._network.batches import TokenBatches
-from sklearn_mrmp._network.callbacks import training_callbacks
+from sklearn_mrmp._network.loop.callbacks import training_callbacks
 from sklearn_mrmp._network.net import MultilabelNet
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp.nn import MrMPLoss

@@ -18,9 +18,9 @@ from sklearn_mrmp._host.chunks import predict_in_chunks
 from sklearn_mrmp._model_files.api import ModelFileMixin
 from sklearn_mrmp._numerics.label_frames import is_frame
 from sklearn_mrmp._numerics.label_lists import LabelTable, names_of_rows
+from sklearn_mrmp._numerics.target_scores import target_score
 from sklearn_mrmp._numerics.unknown import split_unknown, without_unknown
 from sklearn_mrmp._sklearn_compat import DocLinkMixin, _check_y
-from sklearn_mrmp._target_scores import target_score
 from sklearn_mrmp._targets import TargetEncoding, read_target
 
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._decisions.goals.base import Decision
 from sklearn_mrmp._decisions.responses import choose_response_method, label_scores
+from sklearn_mrmp._numerics.target_scores import target_score
 from sklearn_mrmp._reports.label_report import LabelReport
-from sklearn_mrmp._target_scores import target_score
 
 
 class TunedDecisionsMixin(ABC):

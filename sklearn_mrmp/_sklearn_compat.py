@@ -7,6 +7,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, validate_params
 from sklearn.utils._param_validation import StrOptions as _StrOptions
+from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import (
@@ -16,10 +17,6 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
-try:
-    from sklearn.utils._repr_html.estimator import _VisualBlock
-except ImportError:  # scikit-learn 1.6
-    from sklearn.utils._estimator_html_repr import _VisualBlock
 try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:  # before scikit-learn 1.9

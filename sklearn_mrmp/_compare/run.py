@@ -30,8 +30,8 @@ from sklearn_mrmp._decisions.responses import (
     rows_of_last_step,
 )
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
+from sklearn_mrmp._numerics.target_scores import label_score
 from sklearn_mrmp._sklearn_compat import _safe_indexing
-from sklearn_mrmp._target_scores import label_score
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def checked_weights(sample_weight, X):
     if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():  # scikit-learn says so itself from 1.8 on
+    if not weights.any():  # scikit-learn says so itself from 1.9 on
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
 

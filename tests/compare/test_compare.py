@@ -22,7 +22,7 @@ import sklearn_mrmp
 from sklearn_mrmp._compare.api import compare_classifiers
 from sklearn_mrmp._compare.run import label_probabilities, peak_memory
 from sklearn_mrmp._decisions.choice import fit_decision_rules
-from sklearn_mrmp._target_scores import label_score
+from sklearn_mrmp._numerics.target_scores import label_score
 from sklearn_mrmp.datasets import make_related_labels
 
 SEEN = []

@@ -5,8 +5,8 @@ import pytest
 import torch
 from skorch.callbacks import Callback, GradientNormClipping
 
-from sklearn_mrmp._network import callbacks as _callbacks
-from sklearn_mrmp._network.callbacks import FiniteLoss, training_callbacks
+from sklearn_mrmp._network.loop import callbacks as _callbacks
+from sklearn_mrmp._network.loop.callbacks import FiniteLoss, training_callbacks
 from sklearn_mrmp._network.settings import TrainingSettings
 from tests.tiny import PLAIN, tiny
 

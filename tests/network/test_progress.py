@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sklearn_mrmp._host.report import Report
-from sklearn_mrmp._network import progress
-from sklearn_mrmp._network.progress import BatchProgress, EpochTable, SlowEpochWarning
+from sklearn_mrmp._network.loop import progress
+from sklearn_mrmp._network.loop.progress import BatchProgress, EpochTable, SlowEpochWarning
 from tests.tiny import PLAIN, tiny
 
 COLOUR = "\033["

@@ -1,0 +1,1 @@
+"""What happens around the steps of a training: schedules, stopping, Ctrl-C, progress."""

@@ -1,0 +1,1 @@
+"""What gradients of a trained network say of its rows."""

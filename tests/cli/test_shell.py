@@ -16,6 +16,13 @@ from sklearn_mrmp._cli.columns import ColumnReader
 from tests.cli.conftest import QUICK, posts, write_jsonl
 
 COMMAND = [sys.executable, "-m", "sklearn_mrmp"]
+# Programs that were started in the background ignore Ctrl-C, and so do those that they start.
+LISTENING = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from sklearn_mrmp._cli.main import main
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -63,7 +70,7 @@ def test_ctrl_c_is_quiet(light, tmp_path):
     pipe = tmp_path / "rows.jsonl"
     os.mkfifo(pipe)
     out = tmp_path / "out.csv"
-    predict = [*COMMAND, "predict", str(light), str(pipe), "--out", str(out)]
+    predict = [sys.executable, "-c", LISTENING, "predict", str(light), str(pipe), "--out", str(out)]
     with subprocess.Popen(predict, stderr=subprocess.PIPE, text=True) as process:
         with pipe.open("w") as rows:  # opens once the program reads
             rows.write('{"body": "salt"}\n')

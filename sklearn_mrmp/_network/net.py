@@ -19,8 +19,8 @@ from sklearn_mrmp._network.batches import (
     suits_one_thread,
     told_tensor,
 )
-from sklearn_mrmp._network.loop.callbacks import StopTraining
 from sklearn_mrmp._network.distributed.shared_training import SharedTraining
+from sklearn_mrmp._network.loop.callbacks import StopTraining
 from sklearn_mrmp._numerics.log_odds import to_probabilities
 
 

@@ -18,12 +18,12 @@ from sklearn_mrmp._host.world import ALONE
 from sklearn_mrmp._model_files.part import Part, require
 from sklearn_mrmp._network.architecture import Architecture, NetworkData
 from sklearn_mrmp._network.batches import TokenBatches, n_batches
-from sklearn_mrmp._network.loop.callbacks import BestWeights, training_callbacks
 from sklearn_mrmp._network.distributed.shared_training import SharedTraining
+from sklearn_mrmp._network.loop.callbacks import BestWeights, training_callbacks
 from sklearn_mrmp._network.loop.interrupt import StopAfterBatch
+from sklearn_mrmp._network.loop.progress import closing_bars, progress_callbacks
 from sklearn_mrmp._network.memory import TrainingNeeds, enough_memory
 from sklearn_mrmp._network.net import MultilabelNet
-from sklearn_mrmp._network.loop.progress import closing_bars, progress_callbacks
 from sklearn_mrmp._network.settings import TrainingSettings
 from sklearn_mrmp._settings import RunSettings, Settings
 

@@ -15,8 +15,8 @@ from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import torch_threads
 from sklearn_mrmp._host.world import ALONE, World
 from sklearn_mrmp._model_files.part import Part, require
+from sklearn_mrmp._network.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.batches import TokenDataset
-from sklearn_mrmp._network.gradients.attribution import NetworkAttributor, can_attribute
 from sklearn_mrmp._network.told_training import can_learn_told, forget_told, learn_told
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork, train_network
 from sklearn_mrmp._voters.choice import NETWORK

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_mrmp._network.gradients.attribution import TOLERANCE, NetworkAttributor, can_attribute
+from sklearn_mrmp._network.attribution import TOLERANCE, NetworkAttributor, can_attribute
 from sklearn_mrmp.datasets import make_related_labels
 from tests.seams.mean_linear import MeanLinearClassifier
 from tests.tiny import PLAIN, tiny
@@ -55,8 +55,8 @@ def test_more_labels_than_fit_at_once_have_the_same_shares(data, monkeypatch):
     X, Y = data
     clf = tiny(**PLAIN).fit(X, Y)
     together = attributed(clf, X, 1, [4])
-    monkeypatch.setattr("sklearn_mrmp._network.gradients.attribution._LABELS_AT_ONCE", 1)
-    monkeypatch.setattr("sklearn_mrmp._network.gradients.attribution._MOST_FLOATS", 1)
+    monkeypatch.setattr("sklearn_mrmp._network.attribution._LABELS_AT_ONCE", 1)
+    monkeypatch.setattr("sklearn_mrmp._network.attribution._MOST_FLOATS", 1)
     apart = attributed(clf, X, 1, [0, 4])
     np.testing.assert_allclose(apart.values[1], together.values[0], atol=1e-4)
 

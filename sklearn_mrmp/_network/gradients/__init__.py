@@ -1,1 +1,0 @@
-"""What gradients of a trained network say of its rows."""

@@ -595,12 +595,15 @@ class TestComposition:
         )
 
     @pytest.mark.slow
-    def test_folds_in_processes_of_their_own_train_with_one_thread(self, related, tmp_path):
-        callbacks = [WriteThreads(tmp_path)]
-        make_clf(cv=2, n_jobs=2, n_threads=2, max_epochs=1, callbacks=callbacks).fit(*related)
+    @pytest.mark.parametrize(("n_threads", "used"), [(None, "1"), (2, "2")])
+    def test_folds_in_processes_of_their_own_train_with_one_thread_or_as_many_as_asked_for(
+        self, related, tmp_path, n_threads, used
+    ):
+        options = {"n_jobs": 2, "n_threads": n_threads, "max_epochs": 1}
+        make_clf(cv=2, callbacks=[WriteThreads(tmp_path)], **options).fit(*related)
         written = [path.read_text() for path in tmp_path.iterdir()]
         assert len(written) == 2  # two processes
-        assert set(written) == {"1"}
+        assert set(written) == {used}
 
     def test_no_state_of_a_run_stays_in_a_fitted_classifier(self, related):
         note = Note()

@@ -204,6 +204,8 @@ def fit_in_group_of_caller(folder):
 
 def main(folder, names):
     torch.set_num_threads(1)
+    # Tests that run in the background hand down that Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in names:
         start = time.monotonic()
         try:

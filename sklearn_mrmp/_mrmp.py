@@ -3,7 +3,8 @@
 How it is fitted and how it predicts is the affair of `_neural`.
 """
 
-from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier
+from sklearn_mrmp._neural.model_part import neural_part
 from sklearn_mrmp._parameters import CONSTRAINTS, paper_settings
 
 

@@ -8,33 +8,27 @@ learn (`learning`), store. predict: validate, encode once, vote, weigh, decide, 
 from dataclasses import replace
 from numbers import Real
 
-from sklearn.utils import Bunch
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from sklearn_mrmp._base import (
-    FITTED,
-    FROM_TARGET,
     BaseMultilabelClassifier,
-    complete_classifier,
     fitted_or_not,
 )
 from sklearn_mrmp._deciding import TunedDecisionsMixin, check_decision
 from sklearn_mrmp._ensemble.model import inside
 from sklearn_mrmp._ensemble.splits import check_held_out, is_share
-from sklearn_mrmp._ensemble.told import reading_network
 from sklearn_mrmp._host.report import SILENT, Report
 from sklearn_mrmp._host.torch_state import resolve_device, torch_threads
 from sklearn_mrmp._input.kinds import input_kind, kind_of_rows
 from sklearn_mrmp._input.rows import EncodedRows
-from sklearn_mrmp._model_files.part import Part, nothing, require
 from sklearn_mrmp._network.architecture import find_architecture
 from sklearn_mrmp._network.distributed.group import world_of_fit
-from sklearn_mrmp._network.net_file import plain_history
 from sklearn_mrmp._neural.entry_options import EntryOptions
 from sklearn_mrmp._neural.explaining import ExplainMixin
 from sklearn_mrmp._neural.fit_settings import FitSettings
 from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
-from sklearn_mrmp._neural.fitted_voter import FittedVoter, visual_block
+from sklearn_mrmp._neural.fitted_attributes import FittedAttributesMixin
+from sklearn_mrmp._neural.fitted_voter import visual_block
 from sklearn_mrmp._neural.learning import Lesson
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
@@ -45,10 +39,11 @@ from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSetting
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
 from sklearn_mrmp._text_encoder import taken_apart
-from sklearn_mrmp._voters.choice import NETWORK, check_voters
+from sklearn_mrmp._voters.choice import check_voters
 
 
 class BaseNeuralClassifier(
+    FittedAttributesMixin,
     FitTasksMixin,
     ExplainMixin,
     OutOfFoldMixin,
@@ -211,53 +206,6 @@ None, default=None
     def _tunes_on_all_rows(self):
         return not is_share(self.get_params(deep=False).get("cv", EnsembleSettings.cv))
 
-    @property
-    def voters_(self):
-        """Each fitted voter by name; it can predict on its own."""
-        check_is_fitted(self)
-        return Bunch(**{name: FittedVoter(self, name) for name in self._ensemble.voters})
-
-    @property
-    def vote_weights_(self):
-        """Weight of each voter, and of the labels' frequency where several vote."""
-        check_is_fitted(self)
-        if self._ensemble.weights is None:
-            return dict.fromkeys(self._ensemble.voters, 1.0)
-        return dict(self._ensemble.weights)
-
-    @property
-    def label_sets_(self):
-        """The distribution over label sets that is mixed in, or None."""
-        check_is_fitted(self)
-        return self._label_sets
-
-    @property
-    def net_(self):
-        """The fitted skorch net; with several members, the first."""
-        if not self.__sklearn_is_fitted__() or NETWORK not in self._ensemble.voters:
-            raise AttributeError(f"This {type(self).__name__} has no net_: no network was fitted.")
-        return self._ensemble.voters[NETWORK].nets[0]
-
-    @property
-    def device_(self):
-        """Where the network computes."""
-        return str(self.net_.device)
-
-    @property
-    def label_shortlist_(self):
-        """Candidate labels per row that the network looks at; None is every label."""
-        check_is_fitted(self)
-        return self._ensemble.n_candidates
-
-    @property
-    def label_embeddings_(self):
-        """Vectors of the labels inside the network, (n_labels, d_model)."""
-        check_is_fitted(self)
-        vectors = self.net_.module_.label_embeddings()
-        if vectors is None:
-            raise AttributeError(f"The network of {type(self).__name__} embeds no labels.")
-        return vectors.detach().cpu().numpy()
-
     def _sk_visual_block_(self):
         return visual_block(self)
 
@@ -370,75 +318,3 @@ None, default=None
 
     def _labels_at(self, P, X, metric, decision):
         return self._decided(P, self._encoded(self._check_rows(X)), metric, decision)
-
-
-def neural_part():
-    """Return what files hold of a classifier with a network."""
-    return Part(
-        {
-            **FITTED,
-            "n_features_in_": "int",
-            "input_type_": "str",
-            "_ensemble": "Ensemble",
-            "_label_sets": "LabelSetVote|NoneType",
-            "_points": "OperatingPoints|NoneType",
-            "_told": "ToldVote|NoneType",
-            "label_graph_": "LabelGraph|NoneType",
-            "network_gain_": "VoteGain|NoneType",
-            "history_": "list?",
-            "n_iter_": "int?",
-            "best_epoch_": "int?",
-            "max_epochs_": "int?",
-            "feature_dropout_": "float?",
-        },
-        fit_only={
-            "callbacks": nothing,
-            "encoder": nothing,
-            "relations": lambda classifier: classifier.label_graph_,
-            "cv": lambda classifier: EnsembleSettings.cv,
-            "random_state": nothing,
-        },
-        left_out=(*FROM_TARGET, "_oof"),
-        local=("checkpoint_dir",),
-        tidy={"history_": plain_history},
-        complete=_complete,
-    )
-
-
-def _complete(classifier):
-    """Check, in a model file, that rows, voters, graph and labels have the sizes of each other."""
-    complete_classifier(classifier)
-    n_labels, graph = classifier._target_encoding.n_labels, classifier.label_graph_
-    ensemble, sets = classifier._ensemble, classifier._label_sets
-    encoder = ensemble.encoder
-    require(graph is None or graph.n_labels == n_labels, "label graph and labels")
-    require(len(ensemble.frequency) == n_labels, "label frequencies and labels")
-    require(classifier.input_type_ == encoder.name, "input type")
-    is_matrix = encoder.name in ("features", "vectors")
-    require(not is_matrix or encoder.n_tokens_ == classifier.n_features_in_, "features")
-    for voter in ensemble.voters.values():
-        for net in getattr(voter, "nets", ()):
-            require(net.module_.n_labels == n_labels, "network and labels")
-            require(net.module__embedding == encoder.embedding(), "network and rows")
-        width = encoder.n_tokens_
-        if getattr(voter, "reads_wholes", False):
-            width = getattr(encoder, "whole_width", width)
-        shape = getattr(voter, "shape", (width, n_labels))
-        require(shape == (width, n_labels), "voters, features and labels")
-        require(getattr(voter, "n_labels_", n_labels) == n_labels, "voters and labels")
-    _check_told(classifier._told, ensemble, n_labels)
-    require(sets is None or sets.model.sets.shape[1] == n_labels, "label sets and labels")
-    decides = classifier._target_encoding.kind != "multiclass"
-    require(decides == (classifier._points is not None), "decisions")
-
-
-def _check_told(told, ensemble, n_labels):
-    """Check, in a model file, that what told labels say is about these labels and features."""
-    if told is None:
-        return
-    require(told.lifts is None or told.lifts[0].shape[0] == n_labels, "told labels and labels")
-    if told.linear is not None:
-        shape = (ensemble.encoder.n_tokens_, n_labels)
-        require(told.linear.shape == shape, "told labels, features and labels")
-    reads = reading_network(ensemble) is not None
-    require((NETWORK in told.weights) == reads, "told labels and the network")

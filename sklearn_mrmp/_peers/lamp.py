@@ -11,7 +11,8 @@ from sklearn_mrmp._graph.resolve import ALL_PAIRS, CO_OCCURRENCE, LEARNED, NO_ED
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import automatic_sizes, check_sizes
-from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier
+from sklearn_mrmp._neural.model_part import neural_part
 from sklearn_mrmp._parameters import ARCHITECTURE, CONSTRAINTS, SHARED
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp._sklearn_compat import StrOptions

@@ -11,7 +11,8 @@ import numpy as np
 
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import check_sizes
-from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier
+from sklearn_mrmp._neural.model_part import neural_part
 from sklearn_mrmp._parameters import ARCHITECTURE, COUNT, SHARED
 from sklearn_mrmp._peers.label_order import (
     FREE,

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_mrmp._graph.value import LabelGraph
 from sklearn_mrmp._network.architecture import Architecture, register
 from sklearn_mrmp._network.mrmp import check_sizes
-from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier
+from sklearn_mrmp._neural.model_part import neural_part
 from sklearn_mrmp._parameters import ARCHITECTURE, COUNT, SHARED
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp._sklearn_compat import Interval

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from sklearn_mrmp._model_files.admitted import admit
 from sklearn_mrmp._network.architecture import Architecture, register
-from sklearn_mrmp._neural.classifier import BaseNeuralClassifier, neural_part
+from sklearn_mrmp._neural.classifier import BaseNeuralClassifier
+from sklearn_mrmp._neural.model_part import neural_part
 from sklearn_mrmp._parameters import COUNT, SHARED
 from sklearn_mrmp._settings import Settings
 from tests.seams.mean_linear_module import MeanLinearLoss, MeanLinearModule

@@ -36,9 +36,12 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test]"
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
+# The newest torch for Linux is gigabytes of CUDA; `make test-newest TORCH=torch==2.13.0` takes another.
+TORCH ?= torch
 test-newest:
 	$(PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --upgrade -e ".[test]"
+	.venv-newest/bin/python -m pip install --quiet --upgrade "$(TORCH)"
+	.venv-newest/bin/python -m pip install --quiet -e ".[test]"
 	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and

@@ -25,7 +25,11 @@ except ImportError:  # before scikit-learn 1.9
         """Stands where scikit-learn has no callbacks; there is no ``set_callbacks`` then."""
 
 
+# Where `set_callbacks` of an estimator keeps what it was given.
+CALLBACKS_ATTRIBUTE = "_skl_callbacks"
+
 __all__ = [
+    "CALLBACKS_ATTRIBUTE",
     "CallbackSupportMixin",
     "DocLinkMixin",
     "HasMethods",

@@ -16,13 +16,12 @@ from sklearn_mrmp._model_files.encoding import unsupported, where
 from sklearn_mrmp._model_files.errors import ModelFileError, UnsupportedPartError
 from sklearn_mrmp._model_files.part import OUTPUT
 from sklearn_mrmp._model_files.sklearn_parts import SKLEARN_PARTS
+from sklearn_mrmp._sklearn_compat import CALLBACKS_ATTRIBUTE
 
 # scikit-learn's convention for what fit learns.
 _LEARNED = re.compile(r"[a-zA-Z](\w*[a-zA-Z0-9])?_", re.ASCII)
 # About a process and not about a model: never more than the machine that loads it has.
 _WORKERS = ("n_jobs", "n_threads")
-# What scikit-learn's `set_callbacks` leaves on an estimator: objects of the running program.
-_CALLBACKS = "_skl_callbacks"
 
 
 def _part_of_class(cls, name):
@@ -85,7 +84,9 @@ def _take(part, cls, path):
 
     def take(value):
         params = {name: getattr(value, name) for name in _signature(cls)}
-        rest = {k: v for k, v in getattr(value, "__dict__", {}).items() if k != _CALLBACKS}
+        # Callbacks are objects of the running program.
+        rest = dict(getattr(value, "__dict__", {}))
+        rest.pop(CALLBACKS_ATTRIBUTE, None)
         fitted = {k: v for k, v in rest.items() if k not in params and k not in part.left_out}
         for name in fitted:
             if not _is_known(part, cls, name):

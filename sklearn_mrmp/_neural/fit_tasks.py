@@ -8,7 +8,7 @@ fourth, and its epochs are tasks ``epoch``. Knows scikit-learn's callbacks, wher
 from contextlib import contextmanager
 
 from sklearn_mrmp._host.tasks import FitTask
-from sklearn_mrmp._sklearn_compat import CallbackSupportMixin
+from sklearn_mrmp._sklearn_compat import CALLBACKS_ATTRIBUTE, CallbackSupportMixin
 
 _TASKS = 4
 
@@ -26,6 +26,6 @@ class FitTasksMixin(CallbackSupportMixin):
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         data = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context.call_on_fit_task_begin(**data)
-        yield FitTask(context, self) if getattr(self, "_skl_callbacks", None) else None
+        yield FitTask(context, self) if getattr(self, CALLBACKS_ATTRIBUTE, None) else None
         # By now the classifier itself has all that a fitted copy of it needs.
         context.call_on_fit_task_end(**data, reconstruction_attributes=dict)

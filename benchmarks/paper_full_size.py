@@ -47,7 +47,7 @@ def stop_after(minutes):
 
 
 def trained(args, X, Y):
-    """The network of the paper, fitted as far as the time allows."""
+    """Fit the network of the paper as far as the time allows."""
     name = "repaired" if args.repaired else "letter"
     folder = args.checkpoints / f"{args.dataset}-{name}-{args.width}-{args.seed}"
     clf = MrMPClassifier.paper(
@@ -71,7 +71,7 @@ def trained(args, X, Y):
 
 
 def line(args, clf, X, Y):
-    """What is written to the file."""
+    """Return what is written to the file."""
     truth = Y.toarray() if hasattr(Y, "toarray") else np.asarray(Y)
     P = clf.predict_proba(X)
     history = clf.net_.history

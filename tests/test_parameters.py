@@ -35,6 +35,16 @@ def test_auto_epochs_see_rows_more_often_when_there_are_few(n_samples, epochs):
     assert TrainingSettings().resolved(rows(n_samples, 1)).max_epochs == epochs
 
 
+@pytest.mark.parametrize(
+    ("length", "n_samples", "epochs"),
+    [("short", 10, 8), ("short", 125_000, 8), ("short", 250_000, 4), ("short", 10**6, 2)]
+    + [("auto", 250_000, 6), ("auto", 10**6, 2)],
+)
+def test_many_rows_are_seen_less_often(length, n_samples, epochs):
+    training = TrainingSettings(max_epochs=length)
+    assert training.resolved(rows(n_samples, 1)).max_epochs == epochs
+
+
 @pytest.mark.parametrize(("length", "rate"), [(2, 0.1), (20, 0.2), (200, 0.5)])
 def test_auto_feature_dropout_leaves_tokens_in_short_rows(length, rate):
     assert TrainingSettings().resolved(rows(5, length)).feature_dropout == pytest.approx(rate)

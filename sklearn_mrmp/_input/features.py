@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn_mrmp._input.presentation import LinearFeatures, check_representation
 from sklearn_mrmp._input.token_rows import TokenRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._numerics.sparse import as_csr, rank_in_row, unit_rows
+from sklearn_mrmp._numerics.sparse import canonical_view, rank_in_row, unit_rows
 
 # Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.
 _VALUE_BOUND = 5.0
@@ -80,8 +80,11 @@ class FeatureInput:
 
     @staticmethod
     def canonical(X):
-        """Return checked rows as all methods here take them: a canonical csr_array."""
-        return as_csr(X)
+        """Return checked rows as all methods here take them: a canonical csr_array.
+
+        It may be a view of the caller's rows, which stay where they are, on disk for example.
+        """
+        return canonical_view(X)
 
     def tokens(self, X):
         """Turn a feature matrix into `TokenRows` of the features that tell training rows apart."""
@@ -92,7 +95,7 @@ class FeatureInput:
             keep &= rank_in_row(tokens_alone) < self.max_tokens
         rows = TokenRows(
             X.indptr.astype(np.int64),
-            X.indices.astype(np.int64) + 1,
+            X.indices.astype(np.int32) + np.int32(1),  # half the memory; batches have int64
             self._standardised(X) if self.has_values_ else None,
             weights=self._log_weights(X),
         )

@@ -5,6 +5,8 @@ Knows the face of input kinds (`kinds`), the representation of linear models and
 
 from functools import cached_property
 
+import scipy.sparse as sp
+
 from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.presentation import LinearFeatures
 
@@ -48,7 +50,10 @@ class EncodedRows:
     def take(self, chosen):
         """Return the chosen rows; tokens that were computed here are not computed again."""
         weights = None if self.weights is None else self.weights[chosen]
-        rows = EncodedRows(self.encoder, self.canonical[chosen], self.X[chosen], weights)
+        canonical = self.canonical[chosen]
+        is_view = sp.issparse(self.X) and self.X.data is self.canonical.data
+        X = type(self.X)(canonical) if is_view else self.X[chosen]
+        rows = EncodedRows(self.encoder, canonical, X, weights)
         if "tokens" in self.__dict__:
             rows._tokens_of_all = self.tokens, chosen
         return rows

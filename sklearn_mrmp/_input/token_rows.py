@@ -104,7 +104,7 @@ class TokenRows:
         lengths = self.lengths
         width = max(int(lengths.max(initial=0)), 1)
         mask = np.arange(width) < lengths[:, None]
-        batch = {"tokens": _filled(mask, self.tokens)}
+        batch = {"tokens": _filled(mask, self.tokens.astype(np.int64, copy=False))}
         if self.values is not None:
             batch["values"] = _filled(mask, self.values)
         if self.weights is not None:

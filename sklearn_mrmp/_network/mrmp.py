@@ -6,6 +6,7 @@ Knows `nn.MrMPModule`, its loss, and the parameters of `MrMPClassifier` that sha
 from dataclasses import dataclass
 
 from sklearn_mrmp._network.architecture import Architecture, register
+from sklearn_mrmp._network.settings import SHORT
 from sklearn_mrmp._settings import Settings
 from sklearn_mrmp.nn import MrMPLoss, MrMPModule
 
@@ -41,7 +42,7 @@ _OF_STATES = {
     "dropout": 0.2,
     "lr": 1e-3,
     "feature_dropout": 0.1,
-    "max_epochs": 8,
+    "max_epochs": SHORT,
 }
 _OF_VECTORS = _OF_STATES | {
     "dropout": 0.3,
@@ -68,7 +69,7 @@ _OF_TUNED = {**_OF_STATES, "feature_dropout": 0.0, "max_epochs": 3}
 # On bags of words a short cycle at a high rate, without encoder layers, is nearly as good for the
 # vote as the whole training, in a third to a seventh of its time (docs/dev/fast_where_it_pays.md).
 # Its feed-forward blocks, most of the arithmetic, are a quarter as wide: wider ones gain nothing.
-_SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": 8}
+_SHORT = {"n_encoder_layers": 0, "n_decoder_layers": 1, "lr": 4e-3, "max_epochs": SHORT}
 _CHOICES = {
     "architecture": ("default", "paper", "paper-repaired"),
     "composition": ("sum", "sub", "mult"),

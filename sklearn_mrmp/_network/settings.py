@@ -10,6 +10,13 @@ from sklearn_mrmp._settings import Settings
 # "auto": about this many steps, but each row is seen this often at least and at most.
 _AUTO_STEPS = 2_500
 _AUTO_EPOCHS = (12, 30)
+# Epochs of a short training, which shows whether a long one would pay.
+SHORT = "short"
+_SHORT_EPOCHS = 8
+# Beyond this many rows epochs become fewer as rows become more, so that the time stays that of so
+# many rows, down to the fewest epochs that a schedule of the learning rate makes sense for.
+_MANY_ROWS = 125_000
+_FEWEST_EPOCHS = 2
 # "auto": about this many tokens of a row are left, and the rate is within these bounds.
 _AUTO_TOKENS_LEFT = 16
 _AUTO_FEATURE_DROPOUT = (0.1, 0.5)
@@ -54,10 +61,8 @@ class TrainingSettings(Settings):
         n_epochs, rate = self.max_epochs, self.feature_dropout
         lr = _AUTO_LR if self.lr == "auto" else self.lr
         batch_size = _AUTO_BATCH if self.batch_size == "auto" else self.batch_size
-        if n_epochs == "auto":
-            fewest, most = _AUTO_EPOCHS
-            n_epochs = round(_AUTO_STEPS * batch_size / max(len(rows), 1))
-            n_epochs = min(max(n_epochs, fewest), most)
+        if isinstance(n_epochs, str):
+            n_epochs = _epochs(n_epochs, len(rows), batch_size)
         if rate == "auto":
             lowest, highest = _AUTO_FEATURE_DROPOUT
             mean_length = max(rows.lengths.mean(), 1.0) if len(rows) else 1.0
@@ -85,3 +90,12 @@ class TrainingSettings(Settings):
     def keeps_best(self):
         """Whether a training that is stopped returns to its best weights."""
         return bool(self.early_stopping)
+
+
+def _epochs(length, n_rows, batch_size):
+    """Epochs of a training of so many rows, which is short or as long as suits them."""
+    n_epochs, n_rows = _SHORT_EPOCHS, max(n_rows, 1)
+    if length != SHORT:
+        fewest, most = _AUTO_EPOCHS
+        n_epochs = min(max(round(_AUTO_STEPS * batch_size / n_rows), fewest), most)
+    return min(n_epochs, max(round(n_epochs * _MANY_ROWS / n_rows), _FEWEST_EPOCHS))

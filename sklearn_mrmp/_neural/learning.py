@@ -143,6 +143,7 @@ class Lesson:
         with torch_threads(self.settings.run.n_threads):
             with self.report.task("fit-ensemble", plan.n_trainings(len(splits))) as report:
                 fitted = fit_ensemble(plan.reporting(report), splits)
+            del splits  # the copies of their rows
             keep = plan.network is not None and not fitted.interrupted
             with self.report.task("tune-decisions"):
                 tuned, stopped = self._finished(partial(self._tune_decisions, fitted), keep)

@@ -19,6 +19,13 @@ def as_csr(X):
     return X
 
 
+def canonical_view(X):
+    """`X` as `as_csr` returns it, without a copy where it is of that form: not to be changed."""
+    if not sp.issparse(X) or X.format != "csr" or not X.has_canonical_format:
+        return as_csr(X)
+    return sp.csr_array(X) if X.data.all() else as_csr(X)
+
+
 def unit_rows(X):
     """Divide the rows of a csr_array by their length, in place; rows of zeros stay.
 

@@ -14,9 +14,9 @@ NETWORK = "network"
 # The share of rows with a label counts beside the voters, under this name.
 FREQUENCY = "frequency"
 
-# A regression per label takes about a hundred sparse products of this many multiplications (some
-# minutes), and several arrays of this many weights (64 MB each).
-_REGRESSION_PRODUCTS = 2_000_000_000
+# A regression per label takes about a hundred sparse products of this many multiplications (ten
+# minutes of a processor), and several arrays of this many weights (64 MB each).
+_REGRESSION_PRODUCTS = 10_000_000_000
 _REGRESSION_WEIGHTS = 2**24
 
 

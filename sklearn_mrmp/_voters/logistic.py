@@ -40,7 +40,7 @@ class LogisticDesign:
     """
 
     def __init__(self, X):
-        X = X.astype(np.float32)
+        X = X.astype(np.float32, copy=False)
         # No row says anything about the other features, and their weights are zero.
         self.used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
         if len(self.used) < X.shape[1]:

@@ -112,6 +112,11 @@ class MrMPClassifier(BaseNeuralClassifier):
         Training: train the network anew on all rows in the end, for the number of epochs that was
         best; the decisions stay those tuned on the held-out rows. The other voters are always
         fitted on all rows in the end.
+    warm_start : bool, default=False
+        Training: with True, ``fit`` of a fitted classifier starts the network from its weights
+        instead of drawing them; columns must be the same, labels may be added. All else is learned
+        anew from the rows of the call: pass old and new rows together. A few `max_epochs` will do.
+        See Notes.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: a share of the rows, held out once; or cross-fitting with this many folds
         (or those of a splitter): a network per fold, all of which vote. Weights and decisions are
@@ -260,6 +265,14 @@ float, default="optimal"
     attributes of callbacks that end in an underscore are part of the state as far as they are plain
     values, tensors, or have a ``state_dict``. The folder is never deleted.
 
+    With ``warm_start=True`` labels are matched by name, where both fits have names, else by number;
+    one that was there must not be missing. New labels, and columns or tokens that no row had, get
+    fresh weights. Sizes that are ``"auto"`` stay what they were; a network of a short training
+    stays one. `n_members` and the number of folds have to stay. Rows that the network was trained
+    on are known by checksums, which the classifier then keeps, and are not held out again: set it
+    before the first fit. A fit that fails leaves the earlier one as it was. Without a network
+    there is nothing to go on from, and ``fit`` is what it always is.
+
     References
     ----------
     Ozmen, Zhang, Wang, Coates: Multi-relation Message Passing for Multi-label Text
@@ -314,6 +327,7 @@ float, default="optimal"
         lr_schedule="onecycle",
         early_stopping="auto",
         refit=False,
+        warm_start=False,
         cv=0.1,
         metric="f1_micro",
         decision="optimal",
@@ -354,6 +368,7 @@ float, default="optimal"
         self.lr_schedule = lr_schedule
         self.early_stopping = early_stopping
         self.refit = refit
+        self.warm_start = warm_start
         self.cv = cv
         self.metric = metric
         self.decision = decision

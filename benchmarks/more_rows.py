@@ -46,7 +46,7 @@ def stacked(old, new):
 
 
 def ways(old, new):
-    """What may be done with a classifier that was fitted on the old rows, by name."""
+    """Return what may be done with a classifier that was fitted on the old rows, by name."""
     whole = stacked(old, new)
 
     def going_on(rows, **params):
@@ -104,9 +104,8 @@ def main():
                 seconds = time.process_time() - start
                 row = (*measured(clf, scored), seconds)
                 weights = {voter: round(w, 2) for voter, w in clf.vote_weights_.items()}
-                print(
-                    f"  {name:44} {row[0]:.4f} {row[1]:.4f} {seconds:6.1f} s {weights}", flush=True
-                )
+                numbers = f"{row[0]:.4f} {row[1]:.4f} {seconds:6.1f} s"
+                print(f"  {name:44} {numbers} {weights}", flush=True)
                 found.setdefault(name, []).append(row)
         print(f"| {kind} | AP | miF1 | processor seconds |\n|---|---:|---:|---:|")
         for name, rows in found.items():

@@ -60,23 +60,29 @@ def row_checksums(X):
     Parameters
     ----------
     X : csr_array, ndarray, or rows of another kind
-        Rows as an input kind makes them canonical; those of another kind have ``fingerprints``.
+        Rows as an input kind makes them canonical; others have ``texts`` or ``fingerprints``.
 
     Returns
     -------
     marks : ndarray of shape (n_samples,)
     """
+    if hasattr(X, "texts"):  # whose states may differ in their last bits
+        return _checksums(text.encode("utf-8", "surrogatepass") for text in X.texts)
     if hasattr(X, "fingerprints"):
         return X.fingerprints()
     if not sp.issparse(X):
-        return _checksums(np.ascontiguousarray(row) for row in np.asarray(X))
-    columns, values = X.indices.astype(np.int64), X.data.astype(np.float64)
+        return _checksums(np.ascontiguousarray(row, np.float64).tobytes() for row in X)
     ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return _checksums(np.stack([columns[i:j], values[i:j].view(np.int64)]) for i, j in ends)
+    return _checksums(_content(X.indices[i:j], X.data[i:j]) for i, j in ends)
 
 
-def _checksums(rows):
-    digests = (hashlib.blake2b(row.tobytes(), digest_size=_BYTES).digest() for row in rows)
+def _content(columns, values):
+    """Bytes of a sparse row, whatever the types of its arrays; a row at a time, as on disk."""
+    return columns.astype(np.int64).tobytes() + values.astype(np.float64).tobytes()
+
+
+def _checksums(contents):
+    digests = [hashlib.blake2b(content, digest_size=_BYTES).digest() for content in contents]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 

@@ -49,7 +49,7 @@ class MoreRowsMixin:
             All classes that a vector `y` may have, or all names in lists of label names, for the
             first call; None is those of its `y`. Of a label matrix each column is a label.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, at least 0.
+            Weights of the rows, at least 0. There are no weights of labels here.
 
         Returns
         -------

@@ -80,8 +80,8 @@ html_theme_options = {
 }
 html_title = "sklearn-mrmp"
 # Pages without pages below them: an empty navigation would take room from the text.
-html_sidebars = dict.fromkeys(
-    ("architecture", "contributing", "faq", "glossary", "promises", "versions"), []
-)
+html_sidebars = {
+    page: [] for page in ("architecture", "contributing", "faq", "glossary", "promises", "versions")
+}
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]

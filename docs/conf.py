@@ -72,7 +72,7 @@ html_baseurl = f"{SITE}/{SHOWN_AS}/"
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 5,  # more do not fit into one line of a laptop's screen
+    "header_links_before_dropdown": 4,  # more do not fit into one line of a laptop's screen
     "github_url": "https://github.com/sklearn-mrmp/sklearn-mrmp",
     "switcher": {"json_url": f"{SITE}/switcher.json", "version_match": SHOWN_AS},
     "check_switcher": False,  # it would ask the network

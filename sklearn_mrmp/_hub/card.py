@@ -204,26 +204,30 @@ def _what_it_is(facts):
 
 
 def _rows(facts):
+    if facts.reads_records:
+        return f"dicts, or rows of a data frame, with the columns {_named(facts.columns)}"
     if facts.reads_texts:
         return "texts"
     if facts.n_features is None:
         return "what its first step reads"
-    many = f"rows with {facts.n_features:,} features"
-    if not facts.columns:
-        return many
-    shown = ", ".join(map(markdown_text, facts.columns[:_MOST_NAMES]))
-    rest = len(facts.columns) - _MOST_NAMES
-    return f"{many}: {shown}{f' and {rest:,} more' if rest > 0 else ''}"
+    named = f": {_named(facts.columns)}" if facts.columns else ""
+    return f"rows with {facts.n_features:,} features{named}"
+
+
+def _named(columns):
+    shown, rest = columns[:_MOST_NAMES], len(columns) - _MOST_NAMES
+    return ", ".join(map(markdown_text, shown)) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _how_to_use(facts, repo_id):
     place = repo_id or "path/to/this/folder"
     what = "labels" if facts.is_multilabel else "classes"
+    rows = "texts" if facts.reads_texts and not facts.reads_records else "rows"
     lines = [
         "import sklearn_mrmp",
         "",
         f'model = sklearn_mrmp.from_pretrained("{place}")',
-        f"model.predict(X)  # {what}; X has new {'texts' if facts.reads_texts else 'rows'}",
+        f"model.predict(X)  # {what}; X has new {rows}",
     ]
     if facts.has_label_lists and facts.is_multilabel:
         lines.append("model.predict_labels(X)  # as lists of names")

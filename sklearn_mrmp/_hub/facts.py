@@ -23,6 +23,8 @@ _TEXT_STEPS = {
     "TfidfVectorizer",
     "TokenSequenceVectorizer",
 }
+# Reads columns of files for the command line, by the names that are its parameters.
+_READER = "ColumnReader"
 # Parameters that are lists of other estimators, each of which has lines of its own.
 _STEPS = {"steps", "transformers", "transformer_list", "estimators"}
 REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -41,11 +43,13 @@ class ModelFacts:
     is_multilabel : bool
         Whether a row can have any number of labels.
     reads_texts : bool
-        Whether rows are texts.
+        Whether rows are texts, or have columns of texts alone.
+    reads_records : bool
+        Whether rows are dicts, as those of models that the command line has fitted.
     n_features : int or None
         Number of columns of the rows, where they are known.
     columns : tuple of str
-        Names of the columns, where the model was fitted on a data frame.
+        Names of the columns, where the model was fitted on a data frame or on a file.
     has_label_lists : bool
         Whether the model has ``predict_labels``.
     voters : dict of str to float
@@ -60,6 +64,7 @@ class ModelFacts:
     labels: tuple
     is_multilabel: bool
     reads_texts: bool
+    reads_records: bool
     n_features: int | None
     columns: tuple
     has_label_lists: bool
@@ -78,8 +83,9 @@ class ModelFacts:
             labels=labels,
             is_multilabel=is_multilabel,
             reads_texts=_reads_texts(first),
+            reads_records=type(first).__name__ == _READER,
             n_features=getattr(first, "n_features_in_", None),
-            columns=tuple(map(str, getattr(first, "feature_names_in_", ()))),
+            columns=_columns(first),
             has_label_lists=hasattr(model, "predict_labels"),
             voters=_voters(classifier),
             parameters=changed_parameters(model),
@@ -94,9 +100,16 @@ def _first_step(model):
 
 
 def _reads_texts(first):
-    layers = _layers(first)
+    name, layers = type(first).__name__, _layers(first)
     by_kind = any(getattr(layer, "input_type_", None) == "text" for layer in layers)
-    return by_kind or type(first).__name__ in _TEXT_STEPS
+    return by_kind or name in _TEXT_STEPS or (name == _READER and bool(first.text))
+
+
+def _columns(first):
+    names = getattr(first, "feature_names_in_", ())
+    if type(first).__name__ == _READER:
+        names = first.text or first.features
+    return tuple(map(str, names))
 
 
 def _layers(classifier):

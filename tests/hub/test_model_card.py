@@ -1,6 +1,7 @@
 """Model cards say what the model is, in Markdown and YAML that no name can break."""
 
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -22,9 +23,14 @@ from sklearn_mrmp import (
     SoftVotingMultilabelClassifier,
     TunedBinaryRelevanceClassifier,
     TunedDecisionClassifier,
+    from_pretrained,
+    load,
     model_card,
+    save_pretrained,
 )
+from sklearn_mrmp._cli.main import main
 from tests.tiny import tiny
+from tests.tiny_encoder import tiny_encoder
 
 TEXTS = ["red fish", "blue fish", "one bird", "two birds", "blue sky", "red bird"] * 8
 
@@ -154,6 +160,34 @@ def test_a_model_of_texts_says_so():
     head, body = head_of(model_card(model))
     assert head["pipeline_tag"] == "text-classification"
     assert "`Pipeline` that ends in `MLKNNClassifier` and reads texts" in body
+
+
+def test_a_model_of_the_command_line_says_which_columns_it_reads(tmp_path):
+    lines = [f"{text},{'fish' if 'fish' in text else 'bird'}" for text in TEXTS]
+    (tmp_path / "rows.csv").write_text("\n".join(["title,tags", *lines]))
+    path = str(tmp_path / "model.mrmp")
+    command = ["fit", str(tmp_path / "rows.csv"), "--text", "title", "--label-column", "tags"]
+    assert main([*command, "--voters", "linear", "--model", path]) == 0
+    head, body = head_of(model_card(load(path)))
+    assert head["pipeline_tag"] == "text-classification"
+    assert "reads dicts, or rows of a data frame, with the columns title." in body
+
+
+def test_a_model_with_a_pretrained_encoder_comes_back_with_its_weights(tmp_path):
+    model, tokenizer = tiny_encoder(TEXTS)
+    folder = tmp_path / "secret" / "encoder"
+    for part in (model, tokenizer):
+        part.save_pretrained(folder)
+    Y = np.array([["fish" in text, "blue" in text] for text in TEXTS], dtype=int)
+    clf = tiny(encoder=str(folder), voters=("linear", "neighbors")).fit(TEXTS, Y)
+    card = model_card(clf)
+    assert "secret" not in card
+    assert f"| training rows | {len(TEXTS)} | `NeighborVoter` |" in card
+    assert "base_model" not in head_of(card)[0]
+    save_pretrained(clf, tmp_path / "model", encoder_weights=True)
+    shutil.rmtree(folder)
+    found = from_pretrained(tmp_path / "model").predict_proba(TEXTS)
+    np.testing.assert_array_equal(found, clf.predict_proba(TEXTS))
 
 
 def test_classes_that_exclude_each_other_are_classes(related):

@@ -279,12 +279,12 @@ float, default="optimal"
     deleted.
 
     With ``warm_start=True``, labels are matched by name if both fits have names, and by number
-    otherwise. A label of the earlier fit must not be missing. New labels, and columns or tokens that
-    no earlier row had, get fresh weights. Network sizes that are ``"auto"`` stay the same, also
-    after a short training, and so must `n_members` and the number of folds. The classifier keeps a
-    checksum of each row, so that rows which the network was trained on are not held out in a later
-    fit; this works if `warm_start` is set before the first fit. If a fit fails, the earlier one
-    stays. If no network was fitted before, the fit is an ordinary one.
+    otherwise. A label of the earlier fit must not be missing. New labels, and columns or tokens
+    that no earlier row had, get fresh weights. Network sizes that are ``"auto"`` stay the same,
+    also after a short training, and so must `n_members` and the number of folds. The classifier
+    keeps a checksum of each row, so that rows which the network was trained on are not held out in
+    a later fit; this works if `warm_start` is set before the first fit. If a fit fails, the earlier
+    one stays. If no network was fitted before, the fit is an ordinary one.
 
     References
     ----------

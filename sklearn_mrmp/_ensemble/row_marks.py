@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._model_files.part import CHECKSUMS, Part, is_vector, require
 
 # Of rows that were trained on and never held out, and of rows that were not there.
 TRAINED, NEW = -1, -2
@@ -92,4 +92,4 @@ def _complete(marks):
     require(is_marked and is_vector(marks.parts, len(marks.marks), "i"), "checksums of rows")
 
 
-RowMarks._model_part = Part(complete=_complete)
+RowMarks._model_part = Part(complete=_complete, keeps={"marks": CHECKSUMS})

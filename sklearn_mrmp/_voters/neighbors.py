@@ -21,6 +21,7 @@ from sklearn_mrmp._numerics.similar_rows import NearestRows, SimilarRows
 from sklearn_mrmp._numerics.sparse import unit_rows
 from sklearn_mrmp._numerics.topk import smallest_columns
 from sklearn_mrmp._voters.logistic import frequency_intercepts, log_loss
+from sklearn_mrmp._voters.remembered import joined
 
 _N_NEIGHBORS = 50
 # Rules that look at similar rows see this many of them.
@@ -148,27 +149,10 @@ class NeighborVoter:
         more, voter = NeighborVoter(), NeighborVoter()
         more._keep(X[new], Y[new], None if weights is None else weights.take(new), self.features_)
         voter.features_, voter.log_odds_, voter.power_ = self.features_, self.log_odds_, self.power_
-        voter.columns_ = _beside(self.columns_[:, old], more.columns_)
-        voter.labels_ = sp.csr_array(sp.vstack([self.labels_[old], more.labels_]))
-        voter._join_weights(self, old, more)
+        vars(voter).update(joined(self, old, more))
         voter.n_rows_ = n_old + n_new
         voter.numbers_ = np.append(self._numbers[old], n_old + new)
         return voter
-
-    def _join_weights(self, before, chosen, more):
-        """Take what is unknown and what rows count: chosen rows of one voter, all of another."""
-        self.unknown_ = self.counts_ = None
-        n_old, n_new = len(chosen), more.labels_.shape[0]
-        if before.unknown_ is not None or more.unknown_ is not None:
-            n_labels = self.labels_.shape[1]
-            old, new = (sp.csr_array((n, n_labels), dtype=np.float32) for n in (n_old, n_new))
-            old = old if before.unknown_ is None else before.unknown_[chosen]
-            new = new if more.unknown_ is None else more.unknown_
-            self.unknown_ = sp.csr_array(sp.vstack([old, new]))
-        if before.counts_ is not None or more.counts_ is not None:
-            old, new = (np.ones(n, dtype=np.float32) for n in (n_old, n_new))
-            old = old if before.counts_ is None else before.counts_[chosen]
-            self.counts_ = np.append(old, new if more.counts_ is None else more.counts_)
 
     def _remember(self, rows, Y, weights):
         rows = rows.wholes
@@ -352,13 +336,6 @@ class NeighborVoter:
         shares /= totals + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
         return log_odds(shares, _MARGIN)
-
-
-def _beside(left, right):
-    """Put columns beside each other, dense or sparse as they are."""
-    if sp.issparse(left):
-        return sp.csr_array(sp.hstack([left, right]))
-    return np.hstack([left, right])
 
 
 def _column(matrix, rows, label):

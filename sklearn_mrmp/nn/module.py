@@ -78,7 +78,7 @@ class LabelModule(nn.Module):
         """Return where the weights have an entry for each label.
 
         A training that goes on from the weights of an earlier one may have more labels, or the same
-        ones in another order; see `carry_over`.
+        ones in another order.
 
         Returns
         -------

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from sklearn_mrmp._network.start import carry_over
 from sklearn_mrmp.nn import LaMPModule, MLRNNModule, MPVAEModule, MrMPModule
-from sklearn_mrmp.nn.carrying import carry_over
 from tests.seams.mean_linear_module import MeanLinearModule
 
 N_TOKENS = 9

@@ -6,6 +6,7 @@ all data. Many rows are looked at a part at a time. Knows rows in parts, numpy a
 
 import numpy as np
 import scipy.sparse as sp
+
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import RowParts, column_sums, unit_rows
 

@@ -214,7 +214,7 @@ METHODS = {
     "both": Entrant(
         _linear_of_both,
         None,
-        "the linear voters of words and of mean states, averaged",
+        '`voters=("linear",)` on words and on mean states, averaged',
         encodes=True,
     ),
     "default": Entrant(

@@ -115,6 +115,9 @@ from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
 )
 from sklearn_mrmp._hints.results import (
+    RankDisplay as RankDisplay,
+)
+from sklearn_mrmp._hints.results import (
     ThresholdDisplay as ThresholdDisplay,
 )
 from sklearn_mrmp._hints.results import (
@@ -215,6 +218,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
+    "RankDisplay",
     "RecallFloor",
     "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",

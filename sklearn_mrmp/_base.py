@@ -25,7 +25,7 @@ from sklearn_mrmp._targets import TargetEncoding, read_target
 
 
 @contextmanager
-def fitted_or_not(estimator):
+def fitted_or_not(estimator, keeps=False):
     """Make ``fit`` a matter of all or nothing: an earlier fit is forgotten, and one that fails too.
 
     Parameters
@@ -34,22 +34,29 @@ def fitted_or_not(estimator):
         What is being fitted. Its learned attributes are those that its model files know, so that a
         subclass keeps what it has learned itself before it calls this ``fit``; of a class that
         files do not know, all that end in an underscore.
+    keeps : bool, default=False
+        Whether a fit that fails leaves an earlier one as it was, which it goes on from.
     """
-    _forget(estimator)
+    before = _forget(estimator)
     try:
         yield
     except BaseException:
         _forget(estimator)
+        if keeps:
+            vars(estimator).update(before)
         raise
 
 
 def _forget(estimator):
+    """Take the learned attributes from an estimator, and return them."""
     part, names = getattr(estimator, "_model_part", None), list(vars(estimator))
     learned = FITTED if part is None else {*part.fitted, *part.left_out}
+    found = {}
     for name in names:
         is_public = name.endswith("_") and not name.startswith("_")
         if name in learned or (part is None and is_public):
-            delattr(estimator, name)
+            found[name] = vars(estimator).pop(name)
+    return found
 
 
 class PredictLabelsMixin:
@@ -113,8 +120,10 @@ class BaseMultilabelClassifier(
         refuse_unknown(self, known)
         return X, Y
 
-    def _validate_partly_known(self, X, y, Y_observed=None, **check_params):
+    def _validate_partly_known(self, X, y, Y_observed=None, classes=None, **check_params):
         """Validate training data of which some entries may be unknown.
+
+        `classes` are all labels or classes that the target may have; None is those it has.
 
         Returns
         -------
@@ -123,16 +132,16 @@ class BaseMultilabelClassifier(
         known : bool ndarray of shape (n_samples, n_labels), or None
             Which entries are known; None is all.
         """
-        y, names = read_target(y)
+        y, names = read_target(y, classes)
         y, known = split_unknown(y)
         X, y = validate_data(
             self, X, y, **self._input_checks(check_params), multi_output=True, y_numeric=False
         )
-        return X, *self._learn_partly_known(y, names, known, Y_observed)
+        return X, *self._learn_partly_known(y, names, known, Y_observed, classes)
 
-    def _learn_partly_known(self, y, names, known, Y_observed):
+    def _learn_partly_known(self, y, names, known, Y_observed, classes=None):
         """Learn the encoding of a checked training target; return it encoded, and what is known."""
-        Y = self._learn_target(y, names)
+        Y = self._learn_target(y, names, classes)
         known = self._target_encoding.known_entries(known, Y_observed)
         if known is None:
             return Y, None
@@ -153,9 +162,9 @@ class BaseMultilabelClassifier(
             )
         return Y, known
 
-    def _learn_target(self, y, names):
+    def _learn_target(self, y, names, classes=None):
         """Learn the encoding of a checked training target, and return it encoded."""
-        self._target_encoding = TargetEncoding.from_target(y, names)
+        self._target_encoding = TargetEncoding.from_target(y, names, classes)
         self.classes_ = self._target_encoding.classes
         self.label_names_ = self._target_encoding.label_names
         return self._target_encoding.encode(y)
@@ -166,10 +175,10 @@ class BaseMultilabelClassifier(
         refuse_unknown(self, known)
         return X, Y
 
-    def _with_target(self, X, y):
+    def _with_target(self, X, y, what="y_val"):
         """Return checked held-out rows with their encoded targets, and what is known of these."""
-        y, known = split_unknown(self._target_encoding.matched(y, "y_val"))
-        known = self._target_encoding.known_entries(known, what="y_val")
+        y, known = split_unknown(self._target_encoding.matched(y, what))
+        known = self._target_encoding.known_entries(known, what=what)
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)
         return X, self._target_encoding.encode(y), known

@@ -115,6 +115,11 @@ class MrMPClassifier(BaseNeuralClassifier):
         Training: train the network again on all rows in the end, for the number of epochs that was
         best. The decisions are still those tuned on the held-out rows. The other base learners are
         always fitted on all rows in the end.
+    warm_start : bool, default=False
+        Training: whether ``fit`` of a fitted classifier starts the network from its fitted weights.
+        Everything else is learned from the rows of the call, so pass old and new rows together. The
+        columns must be the same, and labels may be added. A few `max_epochs` are often enough. See
+        Notes.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: a float is the share of the rows that is held out once. An int or a splitter
         does cross-fitting: a network is trained for each fold, and their predictions are averaged.
@@ -273,6 +278,14 @@ float, default="optimal"
     the state if they are plain values or tensors, or have a ``state_dict``. The folder is never
     deleted.
 
+    With ``warm_start=True``, labels are matched by name if both fits have names, and by number
+    otherwise. A label of the earlier fit must not be missing. New labels, and columns or tokens
+    that no earlier row had, get fresh weights. Network sizes that are ``"auto"`` stay the same,
+    also after a short training, and so must `n_members` and the number of folds. The classifier
+    keeps a checksum of each row, so that rows which the network was trained on are not held out in
+    a later fit; this works if `warm_start` is set before the first fit. If a fit fails, the earlier
+    one stays. If no network was fitted before, the fit is an ordinary one.
+
     References
     ----------
     Ozmen, Zhang, Wang, Coates: Multi-relation Message Passing for Multi-label Text
@@ -327,6 +340,7 @@ float, default="optimal"
         lr_schedule="onecycle",
         early_stopping="auto",
         refit=False,
+        warm_start=False,
         cv=0.1,
         metric="f1_micro",
         decision="optimal",
@@ -367,6 +381,7 @@ float, default="optimal"
         self.lr_schedule = lr_schedule
         self.early_stopping = early_stopping
         self.refit = refit
+        self.warm_start = warm_start
         self.cv = cv
         self.metric = metric
         self.decision = decision

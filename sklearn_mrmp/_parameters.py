@@ -35,6 +35,7 @@ SHARED = {
     "lr_schedule": [StrOptions({"onecycle", "cosine", "step", "constant"})],
     "early_stopping": ["boolean", AUTO, COUNT],
     "refit": ["boolean"],
+    "warm_start": ["boolean"],
     "cv": [
         Interval(RealNotInt, 0, 1, closed="neither"),
         Interval(Integral, 2, None, closed="left"),

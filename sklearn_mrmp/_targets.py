@@ -69,19 +69,38 @@ class TargetEncoding:
         return 1 if self.kind == "binary" else len(self.classes)
 
     @classmethod
-    def from_target(cls, y, names=None):
-        """Learn the encoding of the training target `y`; `names` are its column names, if any."""
+    def from_target(cls, y, names=None, classes=None):
+        """Learn the encoding of the training target `y`; `names` are its column names, if any.
+
+        `classes` are all classes that a vector may have, if not just those of `y`. Of a label
+        matrix they are one for each column.
+        """
         kind = _target_kind(y)
         if kind == "multilabel":
+            _check_number(classes, y.shape[1])
             names = range(y.shape[1]) if names is None else names
             container = _container(y)
             classes = LabelClasses(np.array([0, 1]) for _ in range(y.shape[1]))
             return cls(kind, classes, _as_names(names), y.dtype, container)
         y = _as_vector(y)
-        classes = np.unique(y)
+        classes = np.unique(y if classes is None else classes)
+        strange = np.setdiff1d(y, classes)
+        if strange.size:
+            raise ValueError(f"y contains classes that are not among `classes`: {strange}.")
         kind = "binary" if len(classes) == 2 else "multiclass"
         names = classes[1:] if kind == "binary" else classes
         return cls(kind, classes, _as_names(names), classes.dtype)
+
+    def check_classes(self, classes):
+        """Raise ValueError unless `classes`, which may be None, are those of the target."""
+        if classes is None:
+            return
+        if self.is_matrix:
+            _check_number(classes, self.n_labels)
+        elif not np.array_equal(np.unique(classes), self.classes):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as in the first call: {self.classes!r}."
+            )
 
     def known_entries(self, known, Y_observed=None, what="y"):
         """Say which entries of a target are known, by what was found in it and by what was told.
@@ -191,12 +210,13 @@ class TargetEncoding:
         return Y.astype(self.dtype)
 
 
-def read_target(y):
+def read_target(y, names=None):
     """Return a training target as an array or sparse matrix, and its column names, or None.
 
-    Lists of label names become a matrix with a column for each name, in alphabetical order.
+    Lists of label names become a matrix with a column for each of the `names`; None is all that
+    occur, in alphabetical order.
     """
-    y = table_if_listed(y)
+    y = table_if_listed(y, names)
     return plain_labels(y), column_names(y)
 
 
@@ -225,6 +245,15 @@ def _target_kind(y):
         f"{_type_of(y)} target holds {shown}. Pass a 0/1 indicator matrix (for -1/1 labels: "
         "(y > 0).astype(int)), or a list that has a list of label names for each row."
     )
+
+
+def _check_number(classes, n_labels):
+    """Refuse classes of a label matrix that are not one for each column."""
+    if classes is not None and len(classes) != n_labels:
+        raise ValueError(
+            f"y is a label matrix with {n_labels} columns, but there are {len(classes)} `classes`. "
+            "Leave them out: of a label matrix each column is a label."
+        )
 
 
 def _type_of(y):

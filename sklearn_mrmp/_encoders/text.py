@@ -87,6 +87,11 @@ class PretrainedEncoder:
         self.fingerprint_ = fingerprint_of(model, tokenizer)
         return self
 
+    def is_like(self, other):
+        """Whether both turn the same texts into the same states."""
+        mine, theirs = ((e.fingerprint_, e.layers) for e in (self, other))
+        return mine == theirs
+
     @property
     def whole_width(self):
         """Width of the vectors of whole texts."""

@@ -107,6 +107,10 @@ class TunableEncoder:
 
     __hash__ = None
 
+    def is_like(self, other):
+        """Whether both are the same transformer, whatever its weights are."""
+        return self == other
+
     def __getstate__(self):
         """Leave out what can be loaded again by its name."""
         kept = self._tokenizer if self.name is None or self.carried else None

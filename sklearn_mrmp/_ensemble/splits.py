@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import KFold, check_cv
 
+from sklearn_mrmp._ensemble.row_marks import NEW
 from sklearn_mrmp._input.rows import EncodedRows
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 
@@ -37,7 +38,9 @@ class Split:
         return self.rows, self.Y, *held_out, self.weights, self.weights_valid
 
 
-def make_splits(rows, Y, given, cv, random_state, is_vector=False, weights=None):
+def make_splits(
+    rows, Y, given, cv, random_state, is_vector=False, weights=None, earlier=None, known_parts=None
+):
     """Rows to train on and rows held out, with the encoder fitted on the former.
 
     Several folds share one encoder, which is fitted on all rows.
@@ -54,6 +57,10 @@ def make_splits(rows, Y, given, cv, random_state, is_vector=False, weights=None)
         As for `split_rows`.
     weights : EntryWeights, default=None
         What the entries of `Y` count.
+    earlier : input kind, default=None
+        Fitted: what the encoder goes on from.
+    known_parts : ndarray of int of shape (n_samples,), default=None
+        As for `split_rows`.
 
     Returns
     -------
@@ -63,10 +70,11 @@ def make_splits(rows, Y, given, cv, random_state, is_vector=False, weights=None)
         X_valid, Y_valid, weights_valid = given
         valid = EncodedRows.of(rows.encoder, X_valid)
         numbers = np.arange(len(valid))
-        return [Split(rows.fit_encoder(), Y, valid, Y_valid, numbers, weights, weights_valid)]
-    parts = split_rows(rows.X, Y, cv, random_state, is_vector)
+        rows.fit_encoder(earlier)
+        return [Split(rows, Y, valid, Y_valid, numbers, weights, weights_valid)]
+    parts = split_rows(rows.X, Y, cv, random_state, is_vector, known_parts)
     if len(parts) > 1:
-        rows.fit_encoder()
+        rows.fit_encoder(earlier)
         _ = rows.tokens  # once, for all folds
 
     def weights_of(part):
@@ -85,7 +93,7 @@ def make_splits(rows, Y, given, cv, random_state, is_vector=False, weights=None)
         for train, held_out in parts
     ]
     if len(parts) == 1:
-        splits[0].rows.fit_encoder()
+        splits[0].rows.fit_encoder(earlier)
     return splits
 
 
@@ -94,7 +102,7 @@ def is_share(cv):
     return isinstance(cv, Real) and not isinstance(cv, Integral)
 
 
-def split_rows(X, Y, cv, random_state, is_vector=False):
+def split_rows(X, Y, cv, random_state, is_vector=False, known_parts=None):
     """Row numbers to train on and row numbers held out, for each split.
 
     Parameters
@@ -108,6 +116,9 @@ def split_rows(X, Y, cv, random_state, is_vector=False):
         Source of the draw.
     is_vector : bool, default=False
         Whether the caller's target is a vector of classes, which splitters then see.
+    known_parts : ndarray of int of shape (n_samples,), default=None
+        The part in which each row was held out in an earlier fit, `TRAINED` or `NEW`: rows that a
+        network was trained on are not held out. Splitters of the caller do as they do.
 
     Returns
     -------
@@ -122,11 +133,13 @@ def split_rows(X, Y, cv, random_state, is_vector=False):
     """
     n_samples = X.shape[0]
     if is_share(cv):
-        return [_one_part(n_samples, cv, random_state)]
+        return [_one_part(n_samples, cv, random_state, known_parts)]
     if isinstance(cv, Integral):
         if n_samples < cv:
             raise ValueError(f"cv={cv} folds need as many rows; got n_samples={n_samples}.")
         cv = KFold(cv, shuffle=True, random_state=random_state)
+        if known_parts is not None:
+            return _known_folds(cv.split(X), known_parts)
     target = None if isinstance(cv, KFold) else _for_splitters(Y, is_vector)
     parts = check_cv(cv).split(X, target)
     splits = [(np.asarray(train), np.asarray(held_out)) for train, held_out in parts]
@@ -145,7 +158,22 @@ def _for_splitters(Y, is_vector):
     return Y[:, 0] if Y.shape[1] == 1 else Y.argmax(axis=1)
 
 
-def _one_part(n_samples, share, random_state):
+def _known_folds(splits, known_parts):
+    """Folds in which the rows of earlier ones are where they were."""
+    splits = list(splits)
+    folds = np.empty(len(known_parts), dtype=np.intp)
+    for fold, (_, held_out) in enumerate(splits):
+        folds[held_out] = fold
+    is_known = (known_parts >= 0) & (known_parts < len(splits))
+    folds[is_known] = known_parts[is_known]
+    found = [
+        (np.flatnonzero(folds != fold), np.flatnonzero(folds == fold))
+        for fold in range(len(splits))
+    ]
+    return found if all(len(part) for split in found for part in split) else splits
+
+
+def _one_part(n_samples, share, random_state, known_parts=None):
     """Both parts, rising; at least one row in each."""
     if n_samples < 2:
         raise ValueError(
@@ -154,7 +182,14 @@ def _one_part(n_samples, share, random_state):
         )
     n_held_out = min(max(1, round(share * n_samples)), n_samples - 1)
     order = random_state.permutation(n_samples)
-    return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+    held_out = order[:n_held_out]
+    if known_parts is not None:
+        new = order[known_parts[order] == NEW]
+        chosen = np.append(np.flatnonzero(known_parts >= 0), new[: round(share * len(new))])
+        # Where there are hardly any such rows, the others have to do.
+        if n_held_out <= 2 * len(chosen) and len(chosen) < n_samples:
+            held_out = chosen
+    return np.setdiff1d(order, held_out), np.sort(held_out)
 
 
 def check_held_out(X_val, y_val, cv, refit):

@@ -65,6 +65,13 @@ class NetworkClassifier(DecidingMixin, Classifier):
         label_weight: Literal["balanced"] | Mapping[str, float] | ArrayLike | None = None,
         known_rate: float | None = None,
     ) -> Self: ...
+    def partial_fit(
+        self,
+        X: MatrixLike | Sequence[str],
+        y: MatrixLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self: ...
     def predict(self, X: MatrixLike, known: MatrixLike | None = None) -> Labels: ...
     def predict_proba(self, X: MatrixLike, known: MatrixLike | None = None) -> Floats: ...
     def predict_labels(self, X: MatrixLike, known: MatrixLike | None = None) -> list[list[str]]: ...
@@ -115,6 +122,7 @@ class MrMPClassifier(NetworkClassifier):
         lr_schedule: Schedule = "onecycle",
         early_stopping: bool | int | Auto = "auto",
         refit: bool = False,
+        warm_start: bool = False,
         cv: float | Splitter = 0.1,
         metric: Metric = "f1_micro",
         decision: AnyDecision = "optimal",
@@ -159,6 +167,7 @@ class LaMPClassifier(NetworkClassifier):
         lr_schedule: Schedule = "onecycle",
         early_stopping: bool | int | Auto = "auto",
         refit: bool = False,
+        warm_start: bool = False,
         cv: float | Splitter = 0.1,
         metric: Metric = "f1_micro",
         decision: AnyDecision = "optimal",
@@ -204,6 +213,7 @@ class MLRNNClassifier(NetworkClassifier):
         lr_schedule: Schedule = "onecycle",
         early_stopping: bool | int | Auto = "auto",
         refit: bool = False,
+        warm_start: bool = False,
         cv: float | Splitter = 0.1,
         metric: Metric = "f1_micro",
         decision: AnyDecision = "optimal",
@@ -251,6 +261,7 @@ class MPVAEClassifier(NetworkClassifier):
         lr_schedule: Schedule = "onecycle",
         early_stopping: bool | int | Auto = "auto",
         refit: bool = False,
+        warm_start: bool = False,
         cv: float | Splitter = 0.1,
         metric: Metric = "f1_micro",
         decision: AnyDecision = "optimal",

@@ -86,6 +86,16 @@ class FeatureInput:
         self.features_ = LinearFeatures().fit(X)
         return self
 
+    def go_on(self, earlier, X):
+        """Learn the features that an earlier encoder has no tokens for; others are as they are."""
+        self.fit(X)
+        known = earlier.trained_
+        self.mean_ = np.where(known, earlier.mean_, self.mean_)
+        self.spread_ = np.where(known, earlier.spread_, self.spread_)
+        self.trained_ |= known
+        self.has_values_, self.features_ = earlier.has_values_, earlier.features_
+        return self
+
     @staticmethod
     def recognises(X):
         """Whether the caller's rows are of this kind: any matrix may be."""

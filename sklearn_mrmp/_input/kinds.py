@@ -3,7 +3,9 @@
 A kind is a class in a file of its own with this face: ``name``; ``checks``, how `validate_data`
 looks at the caller's rows, or None for rows that are no matrix, which ``checked(X)`` looks at;
 ``recognises(X)``; ``fresh()``, the same unfitted; ``canonical(X)``, checked rows in the form that
-all other methods take; ``fit(X)``; ``tokens(X)``, the ragged rows that batches are cut from; of
+all other methods take; ``fit(X)``; ``go_on(earlier, X)``, which learns
+what an earlier encoder of the kind has not seen, for a network that was trained with that one;
+``tokens(X)``, the ragged rows that batches are cut from; of
 `EncodedRows` ``bag(rows)``, the matrix for linear and neighbour voters, and ``table(rows)``, the
 matrix for any scikit-learn estimator; ``embedding()``, which describes the torch module that turns
 a batch into token states. Some have more: ``representation(bag)``, where `LinearFeatures` is not

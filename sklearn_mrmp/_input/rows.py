@@ -73,8 +73,15 @@ class EncodedRows:
             return rows, self.X.take(chosen)
         return rows, RowParts(self.X, rows.chosen)
 
-    def fit_encoder(self):
-        """Fit the encoder on these rows; what it learned for linear models serves the voters."""
+    def fit_encoder(self, earlier=None):
+        """Fit the encoder on these rows; what it learned for linear models serves the voters.
+
+        With an `earlier` one, to which the weights of a network belong, it learns what that has not
+        seen; the voters then have a representation of these rows alone.
+        """
+        if earlier is not None:
+            self.encoder.go_on(earlier, self.canonical)
+            return self
         self.encoder.fit(self.canonical)
         if hasattr(self.encoder, "features_"):
             if self.weights is not None:

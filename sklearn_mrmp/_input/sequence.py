@@ -62,6 +62,21 @@ class SequenceInput:
         self.log_idf_[~self.trained_] = 0.0
         return self
 
+    def go_on(self, earlier, X):
+        """Learn the ids up to the largest known one that an earlier encoder has not seen.
+
+        There are no vectors for larger ones: they are unknown, as in prediction.
+        """
+        self.fit(np.where(X < earlier.n_tokens_, X, 0))
+        fresh, known = self.trained_, earlier.trained_
+        self.n_tokens_, n_fresh = earlier.n_tokens_, len(fresh)
+        self.trained_ = known.copy()
+        self.trained_[:n_fresh] |= fresh
+        log_idf = np.zeros_like(earlier.log_idf_)
+        log_idf[:n_fresh] = self.log_idf_
+        self.log_idf_ = np.where(known, earlier.log_idf_, log_idf)
+        return self
+
     def _n_rows_with(self, X):
         """Count the rows that contain each id."""
         ordered = np.sort(X, axis=1)

@@ -144,6 +144,15 @@ class TextInput:
         self.n_tokens_ = len(self.words_.get_feature_names_out())
         return self
 
+    def go_on(self, earlier, X):
+        """Learn the words, which the network does not read; its encoder has to be the same."""
+        if not self.encoder.is_like(earlier.encoder):
+            raise ValueError(
+                "warm_start=True goes on from a network that reads the states of another text "
+                "encoder. Give the same encoder as before, or set warm_start=False to start anew."
+            )
+        return self.fit(X)
+
     def tokens(self, X):
         """Return the token states."""
         return X.states

@@ -95,6 +95,15 @@ class VectorInput:
             self.others_ = FeatureInput(self.max_tokens, self.weighted).fit(others)
         return self
 
+    def go_on(self, earlier, X):
+        """Learn what an earlier encoder has no tokens for; the vector is as it is there."""
+        self.columns_, self.dense_ = earlier.columns_, earlier.dense_
+        self.n_tokens_, self.others_ = earlier.n_tokens_, earlier.others_
+        if self.others_ is not None and sp.issparse(X):
+            others = FeatureInput(self.max_tokens, self.weighted)
+            self.others_ = others.go_on(earlier.others_, self._parts(X)[1])
+        return self
+
     def representation(self, bag, weights=None):
         """Fit what linear models read: both parts present, and alike; rows may have weights."""
         dense, others = split_columns(bag, self.columns_)

@@ -53,6 +53,7 @@ _encoders.tunable:TrainedEncoder
 _encoders.tunable:TunableEncoder
 _ensemble.gain:VoteGain
 _ensemble.label_sets:LabelSetVote
+_ensemble.row_marks:RowMarks
 _ensemble.model:Ensemble
 _ensemble.told:ToldVote
 _graph.hierarchy:Hierarchy

@@ -27,6 +27,7 @@ MEANS = "means of the rows of a label, which of a label with a single row are th
 LABEL_SETS = "label sets of training rows"
 HELD_OUT = "labels and probabilities of held-out rows"
 WORDS = "words, tokens or categories"
+CHECKSUMS = "checksums of training rows"
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ class Architecture(ABC):
         weights of the entries and, where these are not all alike, their mean total.
     start_only : tuple of str
         Arguments of the module that only say where training starts: files do not hold them.
+    changeable : tuple of str
+        Arguments of the module that may be others in a training that goes on from its weights.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Architecture(ABC):
     module: type
     loss: type
     start_only: tuple = ("prior", "trained_tokens")
+    changeable: tuple = ("dropout", "relations")
 
     def automatic(self, params, input_type):
         """Return what parameters that are ``"auto"`` stand for, as far as the architecture knows.
@@ -140,6 +143,26 @@ class Architecture(ABC):
     @abstractmethod
     def module_arguments(self, settings, data):
         """Arguments of the module; besides tensors of `relations` and `start_only` plain values."""
+
+    def continued(self, settings, arguments, earlier, labels):
+        """Return arguments of the module for a training that goes on from an earlier one's weights.
+
+        Parameters
+        ----------
+        settings : Settings
+            The parameters of the network.
+        arguments : dict of str to object
+            As of `module_arguments`.
+        earlier : LabelModule
+            The module with the weights.
+        labels : int64 ndarray of shape (n_labels,)
+            Number of each label there; -1 for a new one.
+
+        Returns
+        -------
+        arguments : dict of str to object
+        """
+        return arguments
 
     def loss_arguments(self, settings, data):
         """Arguments of the loss."""

@@ -44,6 +44,7 @@ class TrainingSettings(Settings):
     lr_schedule: str = "onecycle"
     early_stopping: bool | int | str = "auto"
     device: str = "auto"
+    warm_start: bool = False
 
     def resolved(self, rows):
         """Replace ``"auto"`` by what suits the training rows.

@@ -95,6 +95,7 @@ def train_network(
     report=SILENT,
     warns_if_slow=False,
     world=ALONE,
+    start=None,
 ):
     """Train a network.
 
@@ -121,6 +122,8 @@ def train_network(
         Whether to warn of long rows that take long; one training of a fit says it for all.
     world : World, default=ALONE
         The processes that train it together, all with the same arguments but `report`.
+    start : Start, default=None
+        The trained network from whose weights it starts; None draws them.
 
     Returns
     -------
@@ -157,7 +160,7 @@ def train_network(
     ]
     with enough_memory(needs, device), seeded_torch(seed, device):
         net = MultilabelNet(
-            **_network_arguments(recipe, data),
+            **_network_arguments(recipe, data, start),
             **_optimizer_arguments(training, callbacks),
             **_iterator_arguments(recipe, training, seed, checkpoint.n_batches_done, world),
             train_split=None if valid is None else predefined_split(valid),
@@ -169,9 +172,12 @@ def train_network(
         # Last, so that they see what the other callbacks made of a batch or an epoch.
         net.callbacks += [("checkpoint", checkpoint), ("interrupt", interrupt)]
         net.initialize()
+        if start is not None:
+            start.begin(net)
         for callback in shared:
             callback.start(net, seed)
-        report.say(f"network: trains on {len(train)} rows for up to {n_stop} epochs on {device}")
+        how = "trains" if start is None else "goes on from the earlier fit and trains"
+        report.say(f"network: {how} on {len(train)} rows for up to {n_stop} epochs on {device}")
         with report.stage("network: trained"), interrupt, closing_bars(shown):
             net.partial_fit(train, y=None, epochs=checkpoint.epochs_left(n_stop))
             trained = _ended(net, _is_interrupted(net, interrupt, world))
@@ -193,9 +199,11 @@ def _is_interrupted(net, interrupt, world):
     return asked if interrupt.n_asked > 1 else world.any(asked)
 
 
-def _network_arguments(recipe, data):
+def _network_arguments(recipe, data, start):
     architecture = recipe.architecture
     module = architecture.module_arguments(recipe.network, data)
+    if start is not None:
+        module = start.continued(architecture, recipe.network, module)
     loss = architecture.loss_arguments(recipe.network, data)
     return {
         "architecture": architecture.name,
@@ -220,6 +228,29 @@ def _optimizer_arguments(training, callbacks):
 def _groups(training):
     """Weights with a learning rate of their own, as skorch takes them; the rest comes last."""
     return [(_ENCODER, {"lr": training.encoder_lr})] if training.encoder_lr else []
+
+
+def weight_groups(module, lr, encoder_lr):
+    """Weights of a module that learn, with their rates, as optimizers take them.
+
+    Parameters
+    ----------
+    module : LabelModule
+        The network.
+    lr, encoder_lr : float
+        Rate of all weights but those of an encoder inside it, and rate of these.
+
+    Returns
+    -------
+    groups : list of dict
+    """
+    beginning, rates = _ENCODER.removesuffix("*"), {True: encoder_lr, False: lr}
+    learning = [(name, w) for name, w in module.named_parameters() if w.requires_grad]
+    groups = [
+        {"params": [w for name, w in learning if name.startswith(beginning) is of_encoder], "lr": r}
+        for of_encoder, r in rates.items()
+    ]
+    return [group for group in groups if group["params"]]
 
 
 def _iterator_arguments(recipe, training, seed, n_skip, world):

@@ -4,7 +4,7 @@ Knows training, shortlists and the face of voters; nothing of targets or decisio
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -128,6 +128,8 @@ class NetworkTrainer:
         Begins the names of checkpoints, so that those of a short training are its own.
     world : World
         The processes that train each network together.
+    starts : list of Start
+        For each member the trained network that it goes on from; none draws weights.
     """
 
     recipe: NetworkRecipe
@@ -142,6 +144,7 @@ class NetworkTrainer:
     first_try: NetworkRecipe | None = None
     prefix: str = ""
     world: World = ALONE
+    starts: list = field(default_factory=list)
 
     def short(self):
         """Return the trainer of the short training, or None."""
@@ -154,6 +157,7 @@ class NetworkTrainer:
         stage = "train" if n_splits == 1 else f"fold-{number}"
         return replace(
             self,
+            starts=self.starts[number * self.n_members :][: self.n_members],
             stage=self.prefix + stage,
             report=self.report.one_of("fold", number, n_splits),
             seed=self.seed + number * self.n_members,
@@ -267,6 +271,7 @@ class NetworkTrainer:
             report=self.report.one_of("member", member, self.n_members),
             warns_if_slow=name.removeprefix(self.prefix) in ("train", "fold-0"),
             world=self.world,
+            start=self.starts[member] if self.starts else None,
         )
 
 

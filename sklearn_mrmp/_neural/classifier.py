@@ -30,6 +30,8 @@ from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_attributes import FittedAttributesMixin
 from sklearn_mrmp._neural.fitted_voter import visual_block
 from sklearn_mrmp._neural.learning import Lesson
+from sklearn_mrmp._neural.more_rows.earlier import EarlierFit
+from sklearn_mrmp._neural.more_rows.partial import MoreRowsMixin
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
@@ -48,6 +50,7 @@ class BaseNeuralClassifier(
     ExplainMixin,
     OutOfFoldMixin,
     ToldLabelsMixin,
+    MoreRowsMixin,
     TunedDecisionsMixin,
     BaseMultilabelClassifier,
 ):
@@ -115,27 +118,41 @@ None, default=None
             fitted with what was learned so far. After a second Ctrl-C, or with folds in separate
             processes, it is not fitted.
         """
-        with fitted_or_not(self):
-            entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
-            with self._root_task(X, y, sample_weight) as task:
-                interrupted = self._fit(X, y, X_val, y_val, entries, task)
+        entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)
+        return self._fit_whole(X, y, X_val, y_val, entries)
+
+    def _fit_whole(self, X, y, X_val, y_val, entries):
+        """Fit anew, or go on from an earlier fit; that, or nothing, is what a failure leaves."""
+        earlier = EarlierFit.of(self)
+        whole = fitted_or_not(self, keeps=earlier is not None)
+        with whole, self._root_task(X, y, entries.sample_weight) as task:
+            interrupted = self._fit(X, y, X_val, y_val, entries, task, earlier)
         if interrupted:
             raise KeyboardInterrupt("The fit was interrupted; what was learned so far is kept.")
         return self
 
-    def _fit(self, X, y, X_val, y_val, entries, task):
+    def _fit(self, X, y, X_val, y_val, entries, task, earlier):
         """Check, learn and store; say whether the user stopped it when something was learned."""
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
         has_encoder = params.get("encoder") is not None
         literal = params.get("architecture", "default") != "default"
-        kind = input_kind(params.get("input_type", "auto"), X, has_encoder, literal)
-        settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
+        input_type = params.get("input_type", "auto")
+        if earlier is not None:
+            vars(self).update(earlier.columns)
+            input_type = earlier.kind(input_type)
+        kind = input_kind(input_type, X, has_encoder, literal)
+        if earlier is None:
+            settings = FitSettings.of(params, architecture, kind_of_rows(kind, X))
+        else:
+            sizes = kind_of_rows(kind, X), earlier.made_with
+            settings = FitSettings.going_on(params, architecture, *sizes)
         device = resolve_device(settings.training.device)  # refused here, not after minutes
         with world_of_fit(device) as world:
             data = X, y, X_val, y_val
-            return self._fit_in(world, kind, settings.in_world(world), data, entries, task)
+            how = settings.in_world(world), entries, task, earlier
+            return self._fit_in(world, kind, data, *how)
 
-    def _fit_in(self, world, kind, settings, data, entries, task):
+    def _fit_in(self, world, kind, data, settings, entries, task, earlier):
         """Do so as one of the processes that fit together, or alone."""
         X, y, X_val, y_val = data
         params, architecture = self.get_params(deep=False), find_architecture(self._architecture)
@@ -144,7 +161,7 @@ None, default=None
         report = Report(settings.run.verbose, doing=task)
         with report.task("read-rows"), report.stage("rows and labels: read"):
             encoder, settings = make_encoder(kind, settings)
-            X, Y, known = self._checked_fit(encoder, X, y, entries.Y_observed, report)
+            X, Y, known, earlier = self._checked_fit(encoder, X, y, entries, report, earlier)
             reads = architecture.module.can_read_told and settings.graph.relations is not None
             known_rate = entries.check_known_rate(self._target_encoding, voters, reads)
             n_samples = Y.shape[0]
@@ -171,6 +188,7 @@ None, default=None
             report,
             known_rate,
             world,
+            earlier,
         ).learn()
         self._store(learned)
         self._store_out_of_fold(learned.oof, keep, n_samples)
@@ -191,6 +209,8 @@ None, default=None
             self.label_names_ = names
         self._label_sets, self._points = learned.label_sets, learned.points
         self._told = learned.told
+        if learned.marks is not None:
+            self._row_marks = learned.marks
         self.network_gain_ = learned.gain
         if learned.network is not None:
             net = learned.network.net
@@ -210,17 +230,31 @@ None, default=None
     def _sk_visual_block_(self):
         return visual_block(self)
 
-    def _checked_fit(self, kind, X, y, Y_observed, report):
-        """Check rows and target of ``fit``; rows that are no matrix are checked by their kind."""
+    def _checked_fit(self, kind, X, y, entries, report, earlier):
+        """Check rows and target of ``fit``, and match them with an earlier one to go on from."""
+        if earlier is None:
+            return *self._checked_rows_and_target(kind, X, y, entries, report), None
+        earlier.check_encoder(kind)
+        y = earlier.with_all_labels(y)
+        found = self._checked_rows_and_target(kind, X, y, entries, report, reset=False)
+        earlier, self._target_encoding = earlier.matched(self._target_encoding)
+        self.label_names_ = self._target_encoding.label_names
+        return *found, earlier
+
+    def _checked_rows_and_target(self, kind, X, y, entries, report, reset=True):
+        """Check them; rows that are no matrix are checked by their kind."""
+        told = entries.Y_observed, entries.classes
         if kind.checks is not None:
-            return self._validate_partly_known(X, y, Y_observed, **kind.checks)
+            return self._validate_partly_known(X, y, *told, reset=reset, **kind.checks)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        y, names = read_target(y)
+        y, names = read_target(y, entries.classes)
         y, known = split_unknown(y)
         y = _check_y(y, multi_output=True, estimator=self)
         check_consistent_length(X, y)
-        Y, known = self._learn_partly_known(y, names, known, Y_observed)
+        Y, known = self._learn_partly_known(y, names, known, *told)
+        if not reset:
+            return self._checked(kind, X, report), Y, known
         rows = kind.checked(X, report)  # last, since it may take minutes
         self.n_features_in_ = rows.shape[1]
         return rows, Y, known

@@ -22,6 +22,7 @@ class EntryOptions:
     Y_observed: object = None
     label_weight: object = None
     known_rate: object = None
+    classes: object = None
 
     def check_known_rate(self, encoding, voters, network_reads):
         """Return the share of labels that are told in training, or None, if nothing contradicts it.

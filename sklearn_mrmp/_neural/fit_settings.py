@@ -1,11 +1,12 @@
 """The parameters of an estimator, sorted by what reads them.
 
-Knows settings, and architectures by their seam.
+Knows settings, architectures by their seam, and what a network was made with.
 """
 
 from dataclasses import dataclass, replace
 
 from sklearn_mrmp._network.settings import TrainingSettings
+from sklearn_mrmp._network.start import changed_sizes, check_sizes_kept
 from sklearn_mrmp._settings import (
     EnsembleSettings,
     GraphSettings,
@@ -41,6 +42,23 @@ class FitSettings:
             return settings
         short = cls._sorted(params, architecture, values)
         return replace(settings, first_try=(short.network, short.training))
+
+    @classmethod
+    def going_on(cls, params, architecture, input_type, arguments):
+        """Sort the parameters of a fit that goes on from the weights of an earlier network.
+
+        Sizes that are ``"auto"`` are those of that network, which was made with `arguments`. Where
+        it is of the sizes of a short training, so are its rate and its length.
+        """
+        known = architecture.automatic(params, input_type)
+        lengths = {"max_epochs": "auto", "early_stopping": "auto"}
+        short = architecture.first_try(params | lengths, input_type)
+        if short is not None:
+            sizes = cls._sorted(params, architecture, short).network
+            known = known if changed_sizes(architecture, sizes, arguments) else short
+        settings = cls._sorted(params, architecture, known | arguments)
+        check_sizes_kept(architecture, settings.network, arguments)
+        return settings
 
     @classmethod
     def _sorted(cls, params, architecture, known):

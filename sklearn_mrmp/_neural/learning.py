@@ -17,6 +17,7 @@ from sklearn_mrmp._ensemble.gain import VoteGain
 from sklearn_mrmp._ensemble.label_sets import LabelSetVote
 from sklearn_mrmp._ensemble.model import Ensemble
 from sklearn_mrmp._ensemble.refitting import with_all_rows
+from sklearn_mrmp._ensemble.row_marks import TRAINED, RowMarks, row_checksums
 from sklearn_mrmp._ensemble.splits import is_share, make_splits
 from sklearn_mrmp._ensemble.told import ToldVote
 from sklearn_mrmp._ensemble.told_tuning import ToldPlan
@@ -32,6 +33,7 @@ from sklearn_mrmp._network.architecture import Architecture
 from sklearn_mrmp._network.training import NetworkRecipe, TrainedNetwork
 from sklearn_mrmp._network.voter import NetworkTrainer
 from sklearn_mrmp._neural.fit_settings import FitSettings
+from sklearn_mrmp._neural.more_rows.earlier import EarlierFit
 from sklearn_mrmp._neural.out_of_fold import in_row_order
 from sklearn_mrmp._neural.tuning import tune_decisions
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
@@ -62,6 +64,8 @@ class Learned:
         Whether the user stopped it after something had been learned.
     told : ToldVote or None
         What told labels say of the others; None for a vector of classes and for a single label.
+    marks : RowMarks or None
+        Which rows the networks were trained on, for a fit that goes on from this one.
     oof : ndarray of shape (n_samples, n_labels), float32, or None
         With folds, the probabilities of each row by voters that were not fitted on it.
     """
@@ -75,6 +79,7 @@ class Learned:
     interrupted: bool
     told: ToldVote | None = None
     oof: np.ndarray | None = None
+    marks: RowMarks | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,8 @@ class Lesson:
         Mean share of labels that are told where the vote learns to read told labels.
     world : World
         The processes that learn together.
+    earlier : EarlierFit or None
+        The fit that this one goes on from, with its labels matched.
     """
 
     settings: FitSettings
@@ -119,6 +126,7 @@ class Lesson:
     report: Report
     known_rate: float | None = None
     world: World = ALONE
+    earlier: EarlierFit | None = None
 
     def learn(self):
         """Do all steps.
@@ -139,7 +147,8 @@ class Lesson:
             graph = self._learn_graph(*labels)
         checkpoints.claim(self.settings.learned_with, self._named_data(splits), graph)
         learn_graph = self._learn_graph if len(splits) > 1 else KnownGraph(graph)
-        plan = self._plan(learn_graph, graph, random_state, checkpoints)
+        plan = self._plan(learn_graph, graph, random_state, checkpoints, len(splits))
+        marks = self._marks(splits)
         with torch_threads(self.settings.run.n_threads):
             with self.report.task("fit-ensemble", plan.n_trainings(len(splits))) as report:
                 fitted = fit_ensemble(plan.reporting(report), splits)
@@ -158,7 +167,7 @@ class Lesson:
         first = None if network is None else network.members[0]
         oof = self._out_of_fold(fitted.numbers, P_held_out)
         ended = interrupted or stopped
-        return Learned(ensemble, graph, *tuned, first, fitted.gain, ended, told, oof)
+        return Learned(ensemble, graph, *tuned, first, fitted.gain, ended, told, oof, marks)
 
     def _finished(self, step, keep):
         """Run a step to its end; all processes have the first one's answer whether to stop."""
@@ -178,9 +187,31 @@ class Lesson:
 
     def _splits(self, random_state):
         cv, is_vector = self.settings.ensemble.cv, not self.target.is_matrix
-        return make_splits(
-            self._rows, self.Y, self.given, cv, random_state, is_vector, self.weights
-        )
+        known_parts, seen = None, None if self.earlier is None else self.earlier.marks
+        if seen is not None:
+            known_parts = seen.parts_of(self._checksums)
+        data = self._rows, self.Y, self.given
+        how = cv, random_state, is_vector, self.weights, self._earlier_encoder, known_parts
+        return make_splits(*data, *how)
+
+    @property
+    def _earlier_encoder(self):
+        return None if self.earlier is None else self.earlier.encoder
+
+    @cached_property
+    def _checksums(self):
+        return row_checksums(self._rows.canonical)
+
+    def _marks(self, splits):
+        """Say which rows the networks are trained on, if another fit is to go on from this one."""
+        has_network = NETWORK in dict(check_voters(self.settings.ensemble.voters, None))
+        if not self.settings.training.warm_start or not has_network:
+            return None
+        parts = np.full(self.Y.shape[0], TRAINED, dtype=np.int32)
+        if self.given is None and not self.settings.outcome.refit:
+            for number, split in enumerate(splits):
+                parts[split.numbers] = number
+        return RowMarks.of(self._checksums, parts, self.earlier and self.earlier.marks)
 
     def _named_data(self, splits):
         """Return the data by the names of its arguments, and which rows are held out."""
@@ -188,6 +219,8 @@ class Lesson:
         data = {"X": self.X, "y": self.Y, "X_val": None, "y_val": None, "held-out rows": None}
         data |= {"sample_weight": weights.rows, "label_weight": weights.labels}
         data |= {"unknown labels": weights.known, "unknown labels of y_val": None}
+        if self.earlier is not None:
+            data |= {"weights of the earlier fit": self.earlier.weights_digest}
         if self.given is not None:
             X_val, y_val, weights = self.given
             known = None if weights is None else weights.known
@@ -195,7 +228,7 @@ class Lesson:
         folds = [np.append(len(split.numbers), split.numbers) for split in splits]
         return data | {"held-out rows": np.concatenate(folds)}
 
-    def _plan(self, learn_graph, graph, random_state, checkpoints):
+    def _plan(self, learn_graph, graph, random_state, checkpoints, n_splits):
         """Say what is to be fitted; the network takes part if it is among the voters."""
         settings = self.settings
         ensemble, run = settings.ensemble, settings.run
@@ -215,6 +248,7 @@ class Lesson:
             report=self.report,
             first_try=first,
             world=self.world,
+            starts=self._starts(n_splits * ensemble.n_members),
         )
         return EnsemblePlan(
             voters,
@@ -226,6 +260,9 @@ class Lesson:
             told=self._told_plan(graph, seed),
             world=self.world,
         )
+
+    def _starts(self, n_networks):
+        return [] if self.earlier is None else self.earlier.starts(n_networks)
 
     def _told_plan(self, graph, seed):
         """Say what is to be learned of told labels, if there is anything."""
@@ -303,7 +340,8 @@ class Lesson:
         """Train the network, too, anew on all rows; after Ctrl-C the one from before is used."""
         encoder = self.encoder.fresh()
         before = self._rows
-        rows = EncodedRows(encoder, before.canonical, before.X, before.weights).fit_encoder()
+        rows = EncodedRows(encoder, before.canonical, before.X, before.weights)
+        rows.fit_encoder(self._earlier_encoder)
         ensemble = self._with_all_rows(replace(fitted, encoder=encoder), rows)
         network = trainer.refit(ensemble, rows, self.Y, self.weights)
         if network.interrupted:

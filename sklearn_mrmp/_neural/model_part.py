@@ -22,6 +22,7 @@ def neural_part():
             "_label_sets": "LabelSetVote|NoneType",
             "_points": "OperatingPoints|NoneType",
             "_told": "ToldVote|NoneType",
+            "_row_marks": "RowMarks?",
             "label_graph_": "LabelGraph|NoneType",
             "network_gain_": "VoteGain|NoneType",
             "history_": "list?",

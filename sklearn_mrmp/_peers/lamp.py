@@ -51,6 +51,7 @@ class LaMPArchitecture(Architecture):
     settings = LaMPSettings
     module = LaMPModule
     loss = LaMPLoss
+    changeable = ("dropout", "relations", "all_pairs")
 
     def automatic(self, params, input_type):
         """Sizes and rates as those of MrMP, and a short cycle for bags of words."""
@@ -131,7 +132,7 @@ default="prior"
         Only candidates exchange messages. None computes all labels.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
-    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
+    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit, warm_start
         Training: as for `MrMPClassifier`.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: as for `MrMPClassifier`.
@@ -227,6 +228,7 @@ default="prior"
         lr_schedule="onecycle",
         early_stopping="auto",
         refit=False,
+        warm_start=False,
         cv=0.1,
         metric="f1_micro",
         decision="optimal",
@@ -264,6 +266,7 @@ default="prior"
         self.lr_schedule = lr_schedule
         self.early_stopping = early_stopping
         self.refit = refit
+        self.warm_start = warm_start
         self.cv = cv
         self.metric = metric
         self.decision = decision

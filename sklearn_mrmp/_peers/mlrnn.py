@@ -58,6 +58,7 @@ class MLRNNArchitecture(Architecture):
     settings = MLRNNSettings
     module = MLRNNModule
     loss = MLRNNLoss
+    changeable = ("dropout", "label_order", "masked", "beam_width", "max_labels", "length_penalty")
 
     def automatic(self, params, input_type):
         """Return a rate and batches for recurrent networks of ordinary size."""
@@ -68,6 +69,15 @@ class MLRNNArchitecture(Architecture):
         names = ("embedding", "n_labels", "prior", "trained_tokens")
         arguments = settings.as_dict() | {name: getattr(data, name) for name in names}
         return arguments | {"label_order": numbers_in_order(settings.label_order, data.prior)}
+
+    def continued(self, settings, arguments, earlier, labels):
+        """Keep an order by frequency, since the weights belong to it; new labels come last."""
+        if settings.label_order not in (FREQUENT_FIRST, RARE_FIRST) or earlier.is_free:
+            return arguments
+        numbers = {before: number for number, before in enumerate(labels.tolist()) if before >= 0}
+        known = [numbers[before] for before in earlier.order.tolist()]
+        new = [number for number in arguments["label_order"] if labels[number] < 0]
+        return arguments | {"label_order": known + new}
 
     def check_arguments(self, arguments):
         """Refuse counts that are no whole numbers, unknown choices, and what is no order."""
@@ -140,7 +150,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
         Ensemble: number of candidate labels per row, which the logistic regression chooses.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
-    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
+    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit, warm_start
         Training: as for `MrMPClassifier`; ``"auto"`` is a `batch_size` of 64 and an `lr` of 0.004.
     cv : float, int or cross-validation splitter, default=0.1
         Held-out rows: as for `MrMPClassifier`.
@@ -230,6 +240,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
         lr_schedule="onecycle",
         early_stopping="auto",
         refit=False,
+        warm_start=False,
         cv=0.1,
         metric="f1_micro",
         decision="optimal",
@@ -268,6 +279,7 @@ class MLRNNClassifier(BaseNeuralClassifier):
         self.lr_schedule = lr_schedule
         self.early_stopping = early_stopping
         self.refit = refit
+        self.warm_start = warm_start
         self.cv = cv
         self.metric = metric
         self.decision = decision

@@ -59,6 +59,7 @@ class MPVAEArchitecture(Architecture):
 
     name = "mpvae"
     title = "MPVAE"
+    changeable = ("dropout", "n_samples")
     settings = MPVAESettings
     module = MPVAEModule
     loss = MPVAELoss
@@ -135,7 +136,7 @@ class MPVAEClassifier(BaseNeuralClassifier):
         Ensemble: number of candidate labels per row, which the logistic regression chooses.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
-    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
+    max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit, warm_start
         Training: as for `MrMPClassifier`; ``"auto"`` is a `batch_size` of 128 and an `lr` of 0.0005
         for bags of words, else 32 and 0.001.
     cv : float, int or cross-validation splitter, default=0.1
@@ -224,6 +225,7 @@ class MPVAEClassifier(BaseNeuralClassifier):
         lr_schedule="onecycle",
         early_stopping="auto",
         refit=False,
+        warm_start=False,
         cv=0.1,
         metric="f1_micro",
         decision="optimal",
@@ -262,6 +264,7 @@ class MPVAEClassifier(BaseNeuralClassifier):
         self.lr_schedule = lr_schedule
         self.early_stopping = early_stopping
         self.refit = refit
+        self.warm_start = warm_start
         self.cv = cv
         self.metric = metric
         self.decision = decision

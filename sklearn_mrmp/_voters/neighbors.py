@@ -62,6 +62,8 @@ class NeighborVoter:
         Ones where the label of a remembered row is not known.
     counts_ : ndarray of shape (n_rows,), float32, or None
         Weights of the remembered rows.
+    numbers_ : int ndarray of shape (n_rows,), or None
+        Which of the rows they are, where more have come later; None is at equal distances.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class NeighborVoter:
     decodes_candidates = False
     # Compares rows by their `wholes`, where an input kind has such.
     reads_wholes = True
+    numbers_ = None
 
     def fit(self, rows, Y, rows_valid, Y_valid, weights=None, weights_valid=None):
         """Remember training rows and let held-out ones choose the power.
@@ -96,11 +99,13 @@ class NeighborVoter:
         self : NeighborVoter
         """
         self._remember(rows, Y, weights)
-        found, losses = self._nearest_to(rows_valid), {}
         chosen = evenly_spaced(len(rows_valid), _ROWS_TO_CHOOSE)
+        # What is looked up of all rows is kept for the vote; of many rows most will not vote.
+        judges = rows_valid if len(chosen) == len(rows_valid) else rows_valid.take(chosen)
+        found, losses = self._nearest_to(judges), {}
 
         def judge(block):
-            near, truth = [part[chosen[block]] for part in found], Y_valid[chosen[block]]
+            near, truth = [part[block] for part in found], Y_valid[chosen[block]]
             votes = (self._vote(*near, power) for power in _POWERS)
             counts = None if weights_valid is None else weights_valid.take(chosen[block]).entries()
             losses[block.start] = [log_loss(Z, truth, counts) for Z in votes]
@@ -118,17 +123,83 @@ class NeighborVoter:
         voter.power_ = self.power_
         return voter
 
+    def remembering(self, rows, Y, weights=None):
+        """Remember more rows besides; returns a new voter.
+
+        The representation of rows, the power and the frequencies of labels stay. Where all rows are
+        too many, old and new ones are remembered in the same proportion.
+
+        Parameters
+        ----------
+        rows : EncodedRows
+            More rows.
+        Y : csr_array of shape (n_samples, n_labels)
+            Their 0/1 labels.
+        weights : EntryWeights, default=None
+            What their entries count.
+
+        Returns
+        -------
+        voter : NeighborVoter
+        """
+        X, n_old = rows.wholes.presented(self.features_), self.n_rows_
+        n_most, n_new = self._most_rows(X.shape[1]), X.shape[0]
+        n_chosen = max(1, round(n_new * min(1.0, n_most / (n_old + n_new))))
+        new = evenly_spaced(n_new, n_chosen)
+        old = evenly_spaced(self.labels_.shape[0], max(1, n_most - n_chosen))
+        more, voter = NeighborVoter(), NeighborVoter()
+        more._keep(X[new], Y[new], None if weights is None else weights.take(new), self.features_)
+        voter.features_, voter.log_odds_, voter.power_ = self.features_, self.log_odds_, self.power_
+        voter.columns_ = _beside(self.columns_[:, old], more.columns_)
+        voter.labels_ = sp.csr_array(sp.vstack([self.labels_[old], more.labels_]))
+        voter._join_weights(self, old, more)
+        voter.n_rows_ = n_old + n_new
+        voter.numbers_ = np.append(self._numbers[old], n_old + new)
+        return voter
+
+    def _join_weights(self, before, chosen, more):
+        """Take what is unknown and what rows count: chosen rows of one voter, all of another."""
+        self.unknown_ = self.counts_ = None
+        n_old, n_new = len(chosen), more.labels_.shape[0]
+        if before.unknown_ is not None or more.unknown_ is not None:
+            n_labels = self.labels_.shape[1]
+            old, new = (sp.csr_array((n, n_labels), dtype=np.float32) for n in (n_old, n_new))
+            old = old if before.unknown_ is None else before.unknown_[chosen]
+            new = new if more.unknown_ is None else more.unknown_
+            self.unknown_ = sp.csr_array(sp.vstack([old, new]))
+        if before.counts_ is not None or more.counts_ is not None:
+            old, new = (np.ones(n, dtype=np.float32) for n in (n_old, n_new))
+            old = old if before.counts_ is None else before.counts_[chosen]
+            self.counts_ = np.append(old, new if more.counts_ is None else more.counts_)
+
     def _remember(self, rows, Y, weights):
         rows = rows.wholes
         self.features_ = rows.features
         self.log_odds_ = frequency_intercepts(Y, weights)
-        is_dense, n_features = self.features_.kind_ == "measurements", rows.bag.shape[1]
-        n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // n_features) if is_dense else _MOST_ROWS
-        self.n_rows_, chosen = len(rows), evenly_spaced(len(rows), max(n_most, 1))
-        self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
-        self._remember_weights(None if weights is None else weights.take(chosen))
-        columns = unit_rows(rows.presented_some(self.features_, chosen)).T
+        n_most = self._most_rows(rows.bag.shape[1])
+        self.n_rows_, chosen = len(rows), evenly_spaced(len(rows), n_most)
+        weights = None if weights is None else weights.take(chosen)
+        self._keep(rows.presented_some(self.features_, chosen), Y[chosen], weights, self.features_)
+
+    def _keep(self, X, Y, weights, features):
+        """Keep rows in a representation, their labels, and what these count."""
+        self.labels_ = sp.csr_array(Y).astype(np.float32)
+        self._remember_weights(weights)
+        columns, is_dense = unit_rows(X).T, features.kind_ == "measurements"
         self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
+
+    def _most_rows(self, n_features):
+        """Rows that are remembered at most."""
+        if self.features_.kind_ != "measurements":
+            return _MOST_ROWS
+        return max(1, min(_MOST_ROWS, _MOST_DENSE_VALUES // n_features))
+
+    @property
+    def _numbers(self):
+        """Number of each remembered row among all rows."""
+        if self.numbers_ is not None:
+            return self.numbers_
+        return evenly_spaced(self.n_rows_, self.labels_.shape[0])
 
     def _remember_weights(self, weights):
         self.unknown_ = self.counts_ = None
@@ -251,7 +322,7 @@ class NeighborVoter:
             has_label[_column(self.unknown_, nearest[0], label) > 0] = np.nan
         weights[np.isnan(has_label)] = 0.0
         total = weights.sum() + _PRIOR_WEIGHT
-        numbers = evenly_spaced(self.n_rows_, self.labels_.shape[0])[nearest[0]]
+        numbers = self._numbers[nearest[0]]
         frequency = float(expit(self.log_odds_[label]))
         return NearestRows(numbers, similarities[0], has_label, weights / total, frequency)
 
@@ -283,6 +354,13 @@ class NeighborVoter:
         shares /= totals + np.float32(_PRIOR_WEIGHT)
         # Both sums are rounded, so the share of a label that all have may come out above 1.
         return log_odds(shares, _MARGIN)
+
+
+def _beside(left, right):
+    """Put columns beside each other, dense or sparse as they are."""
+    if sp.issparse(left):
+        return sp.csr_array(sp.hstack([left, right]))
+    return np.hstack([left, right])
 
 
 def _column(matrix, rows, label):
@@ -317,6 +395,8 @@ def _complete(voter):
     is_mask = unknown is None or (unknown.shape, unknown.dtype) == (voter.labels_.shape, np.float32)
     require(is_mask, "unknown labels of remembered rows")
     require(counts is None or is_vector(counts, n_rows, "f"), "weights of remembered rows")
+    numbers = voter.numbers_
+    require(numbers is None or is_vector(numbers, n_rows, "i"), "numbers of remembered rows")
     check_representation(voter.features_, n_features)
 
 
@@ -330,6 +410,7 @@ NeighborVoter._model_part = Part(
         "n_rows_": "int",
         "unknown_": "csr_array|NoneType",
         "counts_": "ndarray|NoneType",
+        "numbers_": "ndarray?",
     },
     complete=_complete,
     left_out=("_product",),

@@ -1,7 +1,9 @@
 """What a voter is: a base learner that gives every label of a row its log odds.
 
 `LinearVoter`, `CentroidVoter`, `NeighborVoter`, `EstimatorVoter` and the network have this face.
-Some have more, by which explanations look inside: ``terms``, ``nearest_rows`` or ``attributor``.
+Some have more, by which explanations look inside: ``terms``, ``nearest_rows`` or ``attributor``;
+one that has ``remembering(rows, Y, weights)``, which returns a voter that knows these rows besides,
+takes part in ``partial_fit``.
 To add a voter that users can name, write a class in a file of its own and add an entry to `VOTERS`
 in `_voters/choice.py`. Knows nothing of any of them.
 """

@@ -161,6 +161,11 @@ class LabelRelationModule(nn.Module):
         for transform in self.relation_transforms:
             nn.init.xavier_uniform_(transform.weight)
 
+    @property
+    def directions(self):
+        """Name of the relation of each neighbourhood: once, or twice where it is directed."""
+        return tuple(self.relation_names[index] for index in self.relation_of)
+
     def relation_states(self):
         """Vectors of the relations at every layer.
 

@@ -128,6 +128,21 @@ class LaMPModule(LabelModule):
         """Vectors that labels start from, (L, d)."""
         return self.labels
 
+    def label_entries(self):
+        """Entries of the vectors that labels start from, of output vectors and of biases."""
+        names = ["labels", "output"] + ([] if self.bias is None else ["bias"])
+        return dict.fromkeys(names, (0, torch.arange(self.n_labels)))
+
+    def strangers(self, other):
+        """Attention between labels, if there are edges now or were then, and not both."""
+        is_alone = [
+            [isinstance(layer.attention, _Own) for layer in network.from_labels]
+            for network in (self, other)
+        ]
+        if is_alone[0] == is_alone[1]:
+            return ()
+        return tuple(f"from_labels.{i}.attention." for i in range(len(self.from_labels)))
+
     def _read_out(self, u, candidates):
         """Logits of label states: w_i · u_i, and the bias if there is one."""
         weight, bias = self.output, self.bias

@@ -175,6 +175,12 @@ class MLRNNModule(LabelModule):
         """Vectors that the decoder reads of labels, (L, d_label)."""
         return self.labels.weight[1:][self.order.argsort()]
 
+    def label_entries(self):
+        """Entries of the vectors that the decoder reads of labels, and of the output."""
+        places = 1 + self.order.argsort()  # the end comes first
+        names = ("labels.weight", "output.weight", "output.bias")
+        return dict.fromkeys(names, (0, places))
+
     def _found(self, mask, candidates, inputs):
         """Search for label sets, whose labels are in the network's order."""
         start, memory = self.reader(self.embedding, mask, inputs)

@@ -159,6 +159,18 @@ class MrMPModule(LabelModule):
         """V^T, (L, d)."""
         return self.label_relations()
 
+    def label_entries(self):
+        """Entries of V^0 and, in the default architecture, of output vectors and biases."""
+        names = ["label_relations.label_embedding"]
+        names += [name for name in ("output", "bias") if getattr(self, name) is not None]
+        return dict.fromkeys(names, (0, torch.arange(self.n_labels)))
+
+    def strangers(self, other):
+        """Weights of the relations, unless the graph has the same relations again."""
+        if self.label_relations.directions == other.label_relations.directions:
+            return ()
+        return ("label_relations.layers.", "label_relations.relation_")
+
     def _embedded(self, candidates, v):
         """V^T as far as it is computed, and u^0: V^T of the labels to decode."""
         if v is None and candidates is not None and self.n_labels >= _PARTS_FROM:

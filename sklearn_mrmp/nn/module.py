@@ -74,6 +74,34 @@ class LabelModule(nn.Module):
         """Return one vector per label, (L, d), or None if the network has none."""
         return None
 
+    def label_entries(self):
+        """Return where the weights have an entry for each label.
+
+        A training that goes on from the weights of an earlier one may have more labels, or the same
+        ones in another order; see `carry_over`.
+
+        Returns
+        -------
+        entries : dict of str to (int, Tensor of shape (L,)), or None
+            By the name of a parameter, the axis of the labels and their places along it. None says
+            that labels have to stay what they were.
+        """
+        return None
+
+    def strangers(self, other):
+        """Return beginnings of the names of weights that mean something else in another network.
+
+        Parameters
+        ----------
+        other : LabelModule
+            A network of the same class and sizes, perhaps with another label graph.
+
+        Returns
+        -------
+        beginnings : tuple of str
+        """
+        return ()
+
     def predict_logits(self, **batch):
         """Logits of a batch in prediction; a network that searches for label sets overrides it."""
         return self(**batch).logits

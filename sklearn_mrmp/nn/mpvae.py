@@ -163,6 +163,12 @@ class MPVAEModule(LabelModule):
         identity = torch.eye(self.n_labels, device=self.loadings.device)
         return identity + self.loadings @ self.loadings.T
 
+    def label_entries(self):
+        """Entries of the label encoder's first layer, of the decoder's last one and of B."""
+        places = torch.arange(self.n_labels)
+        names = ("output.weight", "output.bias", "loadings")
+        return {"from_labels.weight": (1, places)} | dict.fromkeys(names, (0, places))
+
     def _start_at(self, prior):
         """Let the bias start where the marginals are the frequencies of the labels."""
         with torch.no_grad():

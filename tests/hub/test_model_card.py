@@ -29,7 +29,7 @@ from sklearn_mrmp import (
     save_pretrained,
 )
 from sklearn_mrmp._cli.main import main
-from tests.tiny import tiny
+from tests.tiny import PLAIN, tiny
 from tests.tiny_encoder import tiny_encoder
 
 TEXTS = ["red fish", "blue fish", "one bird", "two birds", "blue sky", "red bird"] * 8
@@ -218,6 +218,10 @@ ROWS = "**The file contains training rows"
         (MLKNNClassifier(3), ["training rows | 160"]),
         (tiny(), ["training rows | 160", "label sets of training rows"]),
         (tiny(voters=("linear",)), ["label sets of training rows", "held-out rows"]),
+        (
+            tiny(**PLAIN, decision="threshold", warm_start=True),
+            ["checksums of training rows", "held-out rows"],
+        ),
         (MLARAMClassifier(), ["prototypes, of which many are single training rows"]),
         (LabelPowersetClassifier(), ["label sets of training rows"]),
         (TunedBinaryRelevanceClassifier(), []),

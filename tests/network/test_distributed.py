@@ -32,6 +32,7 @@ SAME = (
     "shortlists",
     "folds_and_members",
     "again_on_all_rows",
+    "going_on",
     "peer",
     "network_among_voters",
     "without_seed",

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from sklearn_mrmp._host import threads as _threads
+from sklearn_mrmp._input.rows import EncodedRows
+from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._voters import neighbors as _neighbors
 from sklearn_mrmp._voters.neighbors import NeighborVoter
 from tests.tiny import feature_rows, tiny
@@ -157,3 +159,48 @@ def test_training_rows_find_themselves_so_their_scores_tell_nothing():
     clf = tiny(voters=("neighbors",), label_sets=False, decision=0.5).fit(X[:200], Y[:200])
     right = clf.predict(X) == Y
     assert right[:200].mean() > right[200:].mean() + 0.1
+
+
+def rows_of(part, X):
+    """More rows for an encoder that was fitted on others."""
+    return EncodedRows.of(part.encoder, X)
+
+
+def test_more_rows_are_remembered_as_if_they_had_been_there(problem):
+    rows, Y, rows_valid, Y_valid = problem
+    voter = NeighborVoter().fit(*problem)
+    more = voter.remembering(rows_of(rows, rows_valid.X), Y_valid)
+    assert more.columns_.shape[1] == more.n_rows_ == 120
+    together = EncodedRows.of(rows.encoder, sp.csr_array(sp.vstack([rows.X, rows_valid.X])))
+    together.features = voter.features_
+    expected = voter.refit(together, sp.csr_array(sp.vstack([Y, Y_valid])))
+    expected.log_odds_ = voter.log_odds_  # frequencies stay those of the fit
+    some = together.take(slice(80, 100))
+    np.testing.assert_allclose(more.logits(some), expected.logits(some), rtol=1e-5, atol=1e-5)
+    assert voter.columns_.shape[1] == 90  # the first one is as it was
+
+
+def test_of_too_many_rows_old_and_new_ones_stay_in_proportion(problem, monkeypatch):
+    rows, _, rows_valid, Y_valid = problem
+    monkeypatch.setattr(_neighbors, "_MOST_ROWS", 40)
+    voter = NeighborVoter().fit(*problem)
+    for n_rows, n_new in ((120, 10), (150, 8)):
+        voter = voter.remembering(rows_of(rows, rows_valid.X), Y_valid)
+        assert voter.n_rows_ == n_rows
+        assert voter.labels_.shape[0] == 40
+        assert np.count_nonzero(voter._numbers >= n_rows - 30) == n_new
+    assert len(np.unique(voter._numbers)) == 40
+
+
+def test_weights_and_unknown_labels_of_more_rows_are_kept(problem):
+    rows, _, rows_valid, Y_valid = problem
+    voter = NeighborVoter().fit(*problem)
+    known = np.ones(Y_valid.shape, dtype=bool)
+    known[3, 1] = False
+    weights = EntryWeights.of(known, np.arange(1.0, 31.0))
+    more = voter.remembering(rows_of(rows, rows_valid.X), Y_valid, weights)
+    assert more.counts_.tolist() == [1.0] * 90 + list(range(1, 31))
+    assert np.argwhere(more.unknown_.toarray()).tolist() == [[93, 1]]
+    again = more.remembering(rows_of(rows, rows_valid.X), Y_valid)
+    assert again.counts_.tolist() == more.counts_.tolist() + [1.0] * 30
+    assert again.unknown_.shape == (150, 5)

@@ -8,7 +8,7 @@ from skorch.callbacks import Callback, EarlyStopping, GradientNormClipping, LRSc
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, StepLR
 
 # Gradients above this norm are scaled down: attention on rare tokens has heavy-tailed gradients.
-_MAX_GRADIENT_NORM = 1.0
+MAX_GRADIENT_NORM = 1.0
 
 
 class StopTraining(KeyboardInterrupt):
@@ -64,7 +64,7 @@ def training_callbacks(training, *, n_batches, has_valid):
     n_steps = training.max_epochs * n_batches
     callbacks = [
         ("finite_loss", FiniteLoss()),
-        ("clip", GradientNormClipping(_MAX_GRADIENT_NORM)),
+        ("clip", GradientNormClipping(MAX_GRADIENT_NORM)),
     ]
     schedule = _schedule(training.rates, training.lr_schedule, n_steps)
     if schedule is not None:

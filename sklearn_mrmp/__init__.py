@@ -27,6 +27,7 @@ from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
 from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
+from sklearn_mrmp._onnx.api import to_onnx
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.explanation import ExplanationDisplay
@@ -105,6 +106,7 @@ __all__ = [
     "relation_ablation",
     "save",
     "similarity_relation",
+    "to_onnx",
     "tune_thresholds",
 ]
 

@@ -30,6 +30,7 @@ from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_attributes import FittedAttributesMixin
 from sklearn_mrmp._neural.fitted_voter import visual_block
 from sklearn_mrmp._neural.learning import Lesson
+from sklearn_mrmp._neural.onnx_export import OnnxMixin
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
@@ -46,6 +47,7 @@ class BaseNeuralClassifier(
     FittedAttributesMixin,
     FitTasksMixin,
     ExplainMixin,
+    OnnxMixin,
     OutOfFoldMixin,
     ToldLabelsMixin,
     TunedDecisionsMixin,

@@ -30,12 +30,12 @@ from sklearn_mrmp._neural.fit_tasks import FitTasksMixin
 from sklearn_mrmp._neural.fitted_attributes import FittedAttributesMixin
 from sklearn_mrmp._neural.fitted_voter import visual_block
 from sklearn_mrmp._neural.learning import Lesson
-from sklearn_mrmp._neural.onnx_export import OnnxMixin
 from sklearn_mrmp._neural.out_of_fold import OutOfFoldMixin
 from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.unknown import split_unknown
+from sklearn_mrmp._onnx.mixin import OnnxMixin
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target

@@ -56,11 +56,10 @@ def write_labels(op, P, encoding, rule):
     """
     if encoding.kind == "multiclass":
         return rule is None and _write_classes(op, op("ArgMax", P, axis=1, keepdims=0), encoding)
-    decided = (
-        op("Greater", P, np.float32(0.5))
-        if rule is None
-        else _decided(op, P, rule, encoding.n_labels)
-    )
+    if rule is None:
+        decided = op("Greater", P, np.float32(0.5))
+    else:
+        decided = _decided(op, P, rule, encoding.n_labels)
     if decided is None:
         return False
     if encoding.kind == "binary":

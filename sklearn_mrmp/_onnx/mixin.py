@@ -1,6 +1,6 @@
-"""``to_onnx`` of every classifier with a network, and what it tells `sklearn_mrmp._onnx` of itself.
+"""``to_onnx`` of every classifier with a network, and what it tells of itself for it.
 
-Knows what a fitted classifier is made of.
+Knows the classifiers by their fitted parts; they inherit from here.
 """
 
 from numbers import Real

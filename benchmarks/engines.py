@@ -4,19 +4,27 @@
     python benchmarks/engines.py train --data-home DIR
 
 ``search`` fits a grid of four in this process, and by dask's workers, of which there are one and
-two with one thread each; starting them is not part of the time, importing the package there is.
+two with one thread each, with dask's own setting for freed memory and with one that keeps it.
+Starting workers and importing the package there are not part of the time.
 ``train`` trains the network with one thread, and by two processes of one thread each, which
 ``torch.distributed.run`` starts. The time is that of the fastest epoch after the first, by the
 clock and in processor seconds of one process; the latter hold on a busy machine, too, but leave out
 what a process waits for the other. The batches of two processes have twice as many rows, so that an
 epoch has half as many steps; for the same number of rows in a step there is ``double batch``.
+
+Both say how many bytes went through the loopback device meanwhile, which are those that the
+processes sent each other if nothing else on the machine talks to itself, and what the largest
+process held in memory.
 """
 
 import argparse
 import os
+import re
+import resource
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +36,19 @@ from skorch.callbacks import Callback
 
 from sklearn_mrmp import MrMPClassifier
 
+# dask's workers give freed memory back at once, and take it anew for the next step.
+DASKS_OWN = {"OMP_NUM_THREADS": 1, "MALLOC_TRIM_THRESHOLD_": 2**16}
+KEEPING_MEMORY = {
+    "OMP_NUM_THREADS": 1,
+    "MALLOC_TRIM_THRESHOLD_": 2**30,
+    "MALLOC_MMAP_THRESHOLD_": 2**25,
+}
 NETWORK = {"voters": ("network",), "label_sets": False, "random_state": 0, "early_stopping": False}
+
+
+def bytes_sent():
+    """Bytes that the loopback device has sent since the machine was started."""
+    return int(re.search(r"^\s*lo:(.*)$", Path("/proc/net/dev").read_text(), re.M)[1].split()[8])
 
 
 def rows(name, home, n_rows):
@@ -40,6 +60,7 @@ def rows(name, home, n_rows):
 
 def search(options):
     """Print the seconds of a search."""
+    import dask
     from dask.distributed import Client, LocalCluster
 
     X, Y = rows(options.dataset, options.data_home, options.n_rows)
@@ -48,16 +69,29 @@ def search(options):
     found = {}
 
     def timed(name):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), bytes_sent()
         found[name] = grid.fit(X, Y).cv_results_["mean_test_score"].tolist()
-        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
+        seconds, sent = time.perf_counter() - start, (bytes_sent() - before) / 1e6
+        print(f"{name}: {seconds:.1f} s, {sent:.1f} MB sent", flush=True)
 
     timed("this process")
-    for n_workers in (1, 2):
-        how = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with LocalCluster(**how) as cluster, Client(cluster), parallel_config("dask"):
-            timed(f"dask, workers: {n_workers}")
+    for n_workers, environ in product((1, 2), (DASKS_OWN, KEEPING_MEMORY)):
+        dask.config.set({"distributed.nanny.pre-spawn-environ": environ})
+        how = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True}
+        with LocalCluster(**how, dashboard_address=":0") as cluster, Client(cluster) as client:
+            client.run(MrMPClassifier(**NETWORK, max_epochs=1, n_threads=1).fit, X[:40], Y[:40])
+            name = f"dask, workers: {n_workers}" + ", keeping memory" * (environ is KEEPING_MEMORY)
+            for scattered in ([], [X, Y]):
+                with parallel_config("dask", scatter=scattered or None):
+                    timed(name + ", scattered" * bool(scattered))
+            memory = max(client.run(peak_gigabytes).values())
+            print(f"largest worker: {memory:.2f} GB", flush=True)
     print("same scores:", all(scores == found["this process"] for scores in found.values()))
+
+
+def peak_gigabytes():
+    """Most memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 class ProcessorSeconds(Callback):
@@ -86,7 +120,9 @@ def fit(options):
         seconds = [epoch["dur"] for epoch in clf.history_[1:]]
         loss = clf.history_[-1]["valid_loss"]
         work = min(clock.found[1:])
+        n_weights = sum(weight.numel() for weight in clf.net_.module_.parameters())
         print(f"{min(seconds):.2f} s an epoch, processor {work:.2f} s, validation loss {loss:.4f}")
+        print(f"{n_weights:,} weights, {peak_gigabytes():.2f} GB")
 
 
 def train(options):
@@ -102,7 +138,7 @@ def train(options):
             program = [__file__, "fit", "--data-home", str(options.data_home)]
             program += ["--dataset", options.dataset, "--n-rows", str(options.n_rows)]
             program += ["--batch-size", str(batch_size), "--n-epochs", str(options.n_epochs)]
-            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            environment, before = {**os.environ, "OMP_NUM_THREADS": "1"}, bytes_sent()
             done = subprocess.run(
                 [sys.executable, *launcher, *program],
                 env=environment,
@@ -110,7 +146,8 @@ def train(options):
                 capture_output=True,
                 text=True,
             )
-            print(f"{options.dataset}, {repeat}, {name}: {done.stdout.strip()}", flush=True)
+            said = ", ".join([*done.stdout.splitlines(), f"{(bytes_sent() - before) / 1e6:.0f} MB"])
+            print(f"{options.dataset}, {repeat}, {name}: {said} sent", flush=True)
 
 
 def main():

@@ -9,7 +9,7 @@ without pages of mapped files, at its peak.
     python benchmarks/growth.py --rows 12500 50000 200000 800000 --folder DIR
     python benchmarks/growth.py --imdb DIR/npz --folder DIR
 
-Lines are added to docs/results/growth.csv, one for each stage.
+Lines are added to docs/results/growth.csv, one for each stage. `--table` prints them side by side.
 """
 
 import argparse
@@ -113,11 +113,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[12_500, 50_000, 200_000, 800_000])
     parser.add_argument("--imdb", type=Path)
-    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, default=Path("growth"))
     parser.add_argument("--options", default="{}", help="parameters of the classifier, as JSON")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--fit", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--table", action="store_true", help="print the table of the file")
     args = parser.parse_args()
+    if args.table:
+        return print(table(args.out))
     if args.fit:
         return fit_once(args.fit, json.loads(args.options))
     for n_rows in [0] if args.imdb else args.rows:
@@ -147,6 +150,32 @@ def write(path, name, options, result):
             writer.writerow(head.split())
         writer.writerows(lines)
     print(*map(str, lines), f"vote weights {result['weights']}", sep="\n", flush=True)
+
+
+def table(path):
+    """Markdown: seconds of each stage, a column for each fit; numbers of rows are left out."""
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    fits, stages = (list(dict.fromkeys(map(key, lines))) for key in (_fit_of, _stage_of))
+    found = {(_fit_of(line), _stage_of(line)): line for line in lines}
+    text = ["| | " + " | ".join(fits) + " |", "|---|" + "---:|" * len(fits)]
+    for stage in stages:
+        text.append(_row(stage, (found.get((fit, stage), {}).get("seconds", "") for fit in fits)))
+    for column in ("gigabytes", "AP", "f1_micro"):
+        text.append(_row(column, (found[fit, "whole fit"][column] for fit in fits)))
+    return "\n".join(text)
+
+
+def _fit_of(line):
+    return line["rows"].removeprefix("rcv1-")
+
+
+def _stage_of(line):
+    return re.sub(r" (on|from) \d+ rows|\d+ (?=held-out)", "", line["stage"])
+
+
+def _row(name, cells):
+    return f"| {name} | " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from sklearn_mrmp._explain.value import Explanation
 from sklearn_mrmp._graph.hierarchy import add_ancestors
 from sklearn_mrmp._graph.learning import LabelGraph, label_graph
 from sklearn_mrmp._graph.priors import hierarchy_relation, similarity_relation
+from sklearn_mrmp._hub.api import from_pretrained, push_to_hub, save_pretrained
+from sklearn_mrmp._hub.card import model_card
 from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
 from sklearn_mrmp._onnx.api import to_onnx
@@ -98,13 +100,17 @@ __all__ = [
     "calibrate_labels",
     "compare_classifiers",
     "fit_decision_rules",
+    "from_pretrained",
     "hierarchy_relation",
     "label_errors",
     "label_graph",
     "load",
+    "model_card",
     "multilabel_train_test_split",
+    "push_to_hub",
     "relation_ablation",
     "save",
+    "save_pretrained",
     "similarity_relation",
     "to_onnx",
     "tune_thresholds",

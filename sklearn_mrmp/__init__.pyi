@@ -130,13 +130,25 @@ from sklearn_mrmp._hints.results import (
     compare_classifiers as compare_classifiers,
 )
 from sklearn_mrmp._hints.results import (
+    from_pretrained as from_pretrained,
+)
+from sklearn_mrmp._hints.results import (
     load as load,
+)
+from sklearn_mrmp._hints.results import (
+    model_card as model_card,
+)
+from sklearn_mrmp._hints.results import (
+    push_to_hub as push_to_hub,
 )
 from sklearn_mrmp._hints.results import (
     relation_ablation as relation_ablation,
 )
 from sklearn_mrmp._hints.results import (
     save as save,
+)
+from sklearn_mrmp._hints.results import (
+    save_pretrained as save_pretrained,
 )
 from sklearn_mrmp._hints.texts import (
     MultilabelStratifiedKFold as MultilabelStratifiedKFold,
@@ -222,13 +234,17 @@ __all__ = [
     "calibrate_labels",
     "compare_classifiers",
     "fit_decision_rules",
+    "from_pretrained",
     "hierarchy_relation",
     "label_errors",
     "label_graph",
     "load",
+    "model_card",
     "multilabel_train_test_split",
+    "push_to_hub",
     "relation_ablation",
     "save",
+    "save_pretrained",
     "similarity_relation",
     "to_onnx",
     "tune_thresholds",

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_mrmp._input.token_marks import TokenSequences
-from sklearn_mrmp._model_files.part import OUTPUT, Part, check_token_pattern, require
+from sklearn_mrmp._model_files.part import OUTPUT, WORDS, Part, check_token_pattern, require
 from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, _fit_context
 
 
@@ -233,5 +233,7 @@ def _complete(vectorizer):
 
 
 TokenSequenceVectorizer._model_part = Part(
-    {**OUTPUT, "vocabulary_": "dict", "max_len_": "int"}, complete=_complete
+    {**OUTPUT, "vocabulary_": "dict", "max_len_": "int"},
+    complete=_complete,
+    keeps={"vocabulary_": WORDS},
 )

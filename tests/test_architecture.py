@@ -79,6 +79,7 @@ ROOMS = {
         "_model_files",
     },
     "_voting": {"_base", "_targets", "_decisions", "_numerics", "_model_files"},
+    "_hub": {"_targets", "_decisions", "_pages", "_numerics", "_host", "_model_files"},
     "_baselines": {"_base", "_targets", "_decisions", "_numerics", "_host", "_model_files"},
 }
 # On top of all, the public face included: they may import whatever needs no torch.

@@ -21,7 +21,7 @@ from sklearn_mrmp._baselines.single_labels import (
     takes_sparse,
     weight_params,
 )
-from sklearn_mrmp._model_files.part import Part, is_matrix, require
+from sklearn_mrmp._model_files.part import LABEL_SETS, Part, is_matrix, require
 from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._sklearn_compat import _fit_context
 
@@ -146,4 +146,5 @@ LabelPowersetClassifier._model_part = Part(
     {**FITTED, "n_features_in_": "int", "label_sets_": "ndarray", "estimator_": "any"},
     left_out=FROM_TARGET,
     complete=_complete,
+    keeps={"label_sets_": LABEL_SETS},
 )

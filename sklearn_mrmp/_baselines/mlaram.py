@@ -21,7 +21,7 @@ from sklearn_mrmp._base import (
 from sklearn_mrmp._baselines.fuzzy_art import ALPHA, learn_boxes
 from sklearn_mrmp._baselines.hyperboxes import Hyperboxes, activities, stack
 from sklearn_mrmp._baselines.unit_range import UnitRange
-from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._model_files.part import PROTOTYPES, Part, is_vector, require
 from sklearn_mrmp._numerics.entry_weights import rows_that_count
 from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
@@ -350,4 +350,5 @@ MLARAMClassifier._model_part = Part(
     },
     left_out=(*FROM_TARGET, "_member_boxes"),
     complete=_complete,
+    keeps={"prototype_sizes_": PROTOTYPES},
 )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_mrmp._model_files.part import Part, is_count, is_vector, require
+from sklearn_mrmp._model_files.part import ROWS, Part, is_count, is_vector, require
 from sklearn_mrmp._numerics.rows import CACHE_NUMBERS, row_blocks
 from sklearn_mrmp._numerics.sparse import as_csr
 from sklearn_mrmp._numerics.topk import smallest_columns
@@ -136,4 +136,6 @@ def _complete(search):
     require(is_vector(search._sizes, search._rows.shape[0], "f"), "rows of a neighbour search")
 
 
-SparseNeighbors._model_part = Part({"_rows": "csr_array", "_sizes": "ndarray"}, complete=_complete)
+SparseNeighbors._model_part = Part(
+    {"_rows": "csr_array", "_sizes": "ndarray"}, complete=_complete, keeps={"_rows": ROWS}
+)

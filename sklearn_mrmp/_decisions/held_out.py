@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_mrmp._decisions.validation_rows import ValidationRows
-from sklearn_mrmp._model_files.part import Part, is_matrix, require
+from sklearn_mrmp._model_files.part import HELD_OUT, Part, is_matrix, require
 from sklearn_mrmp._numerics.rows import evenly_spaced
 
 # Entries (rows times labels) kept at most: 17 MB of float32 scores and bits.
@@ -80,4 +80,4 @@ def _complete(kept):
     require(isinstance(kept.from_logits, bool), "the kind of scores")
 
 
-HeldOutScores._model_part = Part(complete=_complete)
+HeldOutScores._model_part = Part(complete=_complete, keeps={"P": HELD_OUT})

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import logit, logsumexp
 
-from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._model_files.part import LABEL_SETS, Part, is_vector, require
 from sklearn_mrmp._numerics.log_odds import log_odds
 from sklearn_mrmp._numerics.rows import row_blocks
 
@@ -334,4 +334,4 @@ def _complete(model):
     require(is_vector(model.coefficients, 4, "f"), "coefficients of label sets")
 
 
-LabelSetModel._model_part = Part(complete=_complete, left_out=_DERIVED)
+LabelSetModel._model_part = Part(complete=_complete, left_out=_DERIVED, keeps={"sets": LABEL_SETS})

@@ -14,6 +14,51 @@ class ModelFileError(ValueError): ...
 
 def save(estimator: Estimator, path: Path, *, encoder_weights: bool = False) -> None: ...
 def load(path: Path) -> Any: ...
+def model_card(
+    model: Estimator,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    repo_id: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    limits: str | None = None,
+    license: str | None = None,
+    dataset: str | None = None,
+    language: str | Sequence[str] | None = None,
+    tags: Sequence[str] = (),
+    metrics: Mapping[str, float] | None = None,
+) -> str: ...
+def save_pretrained(
+    model: Estimator,
+    save_directory: Path,
+    *,
+    card: str | None = None,
+    exist_ok: bool = False,
+    encoder_weights: bool = False,
+) -> None: ...
+def push_to_hub(
+    model: Estimator,
+    repo_id: str,
+    *,
+    card: str | None = None,
+    private: bool | None = None,
+    exist_ok: bool = False,
+    encoder_weights: bool = False,
+    revision: str | None = None,
+    create_pr: bool = False,
+    commit_message: str = "Add model",
+    token: str | bool | None = None,
+) -> str: ...
+def from_pretrained(
+    pretrained_model_name_or_path: Path,
+    *,
+    revision: str | None = None,
+    cache_dir: Path | None = None,
+    force_download: bool = False,
+    local_files_only: bool = False,
+    token: str | bool | None = None,
+) -> Any: ...
 
 class ComparisonResult:
     runs: list[Any]

@@ -45,6 +45,11 @@ def admitted_name(value, path):
     raise UnsupportedPartError(f"{error}{hint}")
 
 
+def part_of(value):
+    """Return the `Part` of an object of an admitted class."""
+    return _part_of_class(type(value), admitted_name(value, ()))
+
+
 def encode_object(encoder, value, path):
     """Content of the ``"object"`` node of a value."""
     name = admitted_name(value, path)

@@ -20,6 +20,14 @@ NUMBER = "float|int|float32|float64|int32|int64"
 # of a stranger must not take years over a text.
 _MAX_REPETITIONS = 2
 
+# What a part of a model may keep of the training data itself: `Part.keeps`.
+ROWS = "training rows"
+PROTOTYPES = "prototypes, of which many are single training rows"
+MEANS = "means of the rows of a label, which of a label with a single row are that row"
+LABEL_SETS = "label sets of training rows"
+HELD_OUT = "labels and probabilities of held-out rows"
+WORDS = "words, tokens or categories"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -57,6 +65,9 @@ class Part:
         other functions are refused.
     tidy : mapping of str to callable
         For some attributes, what is stored of them.
+    keeps : mapping of str to str
+        Attributes that keep some of the training data itself, and what they keep, in the words
+        below. Model cards tell it, with the length of the attribute.
     conventional : bool
         Whether any attribute that is named by scikit-learn's convention may be set too.
     take : callable or None
@@ -79,6 +90,7 @@ class Part:
     local: tuple = ()
     functions: Mapping[str, tuple] = field(default_factory=dict)
     tidy: Mapping[str, Callable] = field(default_factory=dict)
+    keeps: Mapping[str, str] = field(default_factory=dict)
     conventional: bool = False
     take: Callable | None = None
     take_for: Callable | None = None

@@ -8,6 +8,8 @@ no place here: a made-up index would read foreign memory.
 """
 
 from sklearn_mrmp._model_files.part import (
+    ROWS,
+    WORDS,
     Part,
     check_token_pattern,
     is_matrix,
@@ -78,12 +80,17 @@ SKLEARN_PARTS = {
     "sklearn.decomposition.TruncatedSVD": learned_part(),
     "sklearn.feature_extraction.text.TfidfTransformer": learned_part(),
     "sklearn.feature_extraction.text.TfidfVectorizer": learned_part(
-        {"_tfidf": "TfidfTransformer?"}, check=_check_pattern, complete=_complete_vectorizer
+        {"_tfidf": "TfidfTransformer?"},
+        check=_check_pattern,
+        complete=_complete_vectorizer,
+        keeps={"vocabulary_": WORDS},
     ),
     "sklearn.feature_extraction.text.CountVectorizer": learned_part(
-        check=_check_pattern, complete=_complete_vectorizer
+        check=_check_pattern, complete=_complete_vectorizer, keeps={"vocabulary_": WORDS}
     ),
     "sklearn.feature_extraction.text.HashingVectorizer": learned_part(check=_check_pattern),
-    "sklearn.neighbors.NearestNeighbors": Part(take=_take_neighbors, make=_make_neighbors),
+    "sklearn.neighbors.NearestNeighbors": Part(
+        take=_take_neighbors, make=_make_neighbors, keeps={"_fit_X": ROWS}
+    ),
     **TABLE_PARTS,
 }

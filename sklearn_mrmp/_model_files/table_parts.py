@@ -11,6 +11,8 @@ import numpy as np
 
 from sklearn_mrmp._model_files.errors import UnsupportedPartError
 from sklearn_mrmp._model_files.part import (
+    ROWS,
+    WORDS,
     Part,
     is_count,
     is_matrix,
@@ -174,6 +176,7 @@ def _selection_part():
     )
 
 
+_KEPT_CATEGORIES = {"categories_": WORDS}
 _CATEGORIES = {
     "n_features_in_": "int",
     "categories_": "list",
@@ -203,14 +206,16 @@ TABLE_PARTS = {
             "_n_features_outs": "list",
         },
         complete=_complete_one_hot,
+        keeps=_KEPT_CATEGORIES,
     ),
     "sklearn.preprocessing.OrdinalEncoder": learned_part(
-        {**_CATEGORIES, "_missing_indices": "dict"}
+        {**_CATEGORIES, "_missing_indices": "dict"}, keeps=_KEPT_CATEGORIES
     ),
     "sklearn.preprocessing.TargetEncoder": learned_part(
         {**_CATEGORIES, "encodings_": "list", "target_type_": "str"},
         fit_only={"cv": _default_folds},
         complete=_complete_target_means,
+        keeps=_KEPT_CATEGORIES,
     ),
     "sklearn.preprocessing.KBinsDiscretizer": learned_part({"_encoder": "OneHotEncoder?"}),
     "sklearn.preprocessing.PowerTransformer": learned_part({"_scaler": "StandardScaler?"}),
@@ -242,6 +247,7 @@ TABLE_PARTS = {
             "_valid_mask": "ndarray",
         },
         complete=_complete_neighbors,
+        keeps={"_fit_X": ROWS},
     ),
     **{
         f"sklearn.feature_selection.{name}": _selection_part()
@@ -253,12 +259,12 @@ TABLE_PARTS = {
     "sklearn.feature_selection.VarianceThreshold": learned_part(),
     "sklearn.feature_selection.SelectFromModel": learned_part(check=_check_selection),
     "sklearn.feature_extraction.DictVectorizer": learned_part(
-        {"vocabulary_": "dict"}, complete=_complete_dicts
+        {"vocabulary_": "dict"}, complete=_complete_dicts, keeps={"vocabulary_": WORDS}
     ),
     "sklearn.feature_extraction.FeatureHasher": learned_part(),
     "sklearn.decomposition.PCA": learned_part({"_fit_svd_solver": "str?"}),
     "sklearn.random_projection.GaussianRandomProjection": learned_part(_PROJECTION),
     "sklearn.random_projection.SparseRandomProjection": learned_part(_PROJECTION),
     "sklearn.kernel_approximation.RBFSampler": learned_part({**_PROJECTION, "_gamma": "any?"}),
-    "sklearn.kernel_approximation.Nystroem": learned_part(_PROJECTION),
+    "sklearn.kernel_approximation.Nystroem": learned_part(_PROJECTION, keeps={"components_": ROWS}),
 }

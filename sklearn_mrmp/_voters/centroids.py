@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
-from sklearn_mrmp._model_files.part import Part, is_vector, require
+from sklearn_mrmp._model_files.part import MEANS, Part, is_vector, require
 from sklearn_mrmp._numerics.sparse import rank_in_row, unit_rows
 from sklearn_mrmp._voters.logistic import frequency_intercepts
 
@@ -155,4 +155,5 @@ CentroidVoter._model_part = Part(
         "calibration_": "ndarray",
     },
     complete=_complete,
+    keeps={"log_odds_": MEANS},
 )

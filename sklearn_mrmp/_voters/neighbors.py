@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from sklearn_mrmp._host.threads import run_on_rows
 from sklearn_mrmp._input.presentation import check_representation
-from sklearn_mrmp._model_files.part import Part, is_count, is_matrix, is_vector, require
+from sklearn_mrmp._model_files.part import ROWS, Part, is_count, is_matrix, is_vector, require
 from sklearn_mrmp._numerics.dense_product import DenseProduct
 from sklearn_mrmp._numerics.log_odds import log_odds
 from sklearn_mrmp._numerics.rows import evenly_spaced
@@ -334,4 +334,5 @@ NeighborVoter._model_part = Part(
     },
     complete=_complete,
     left_out=("_product",),
+    keeps={"labels_": ROWS},
 )

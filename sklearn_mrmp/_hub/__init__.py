@@ -1,0 +1,1 @@
+"""Models in folders and on the Hugging Face Hub: a model file and its model card."""

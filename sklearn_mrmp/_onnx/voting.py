@@ -25,7 +25,7 @@ def check_voters(ensemble):
             fitted = [n for n in ensemble.voters if n in (NETWORK, "linear") and n != name]
             raise ValueError(
                 f"to_onnx writes the voters 'network' and 'linear' (a logistic regression), but "
-                f"the classifier has {name!r}, a {type(voter).__name__}. Fit with "
+                f"the classifier has {name!r} ({type(voter).__name__}). Fit with "
                 f"voters={tuple(fitted or [NETWORK])!r}, or keep it in a model file "
                 "(sklearn_mrmp.save)."
             )

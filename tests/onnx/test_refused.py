@@ -32,7 +32,7 @@ def test_neighbours(related):
 def test_estimators_of_the_user(related):
     voter = ("forest", OneVsRestClassifier(LogisticRegression()))
     clf = tiny(voters=("linear", voter)).fit(*related)
-    with pytest.raises(ValueError, match=r"'forest', a EstimatorVoter.*voters=\('linear',\)"):
+    with pytest.raises(ValueError, match=r"'forest' \(EstimatorVoter\).*voters=\('linear',\)"):
         to_onnx(clf)
 
 

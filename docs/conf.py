@@ -36,6 +36,7 @@ exclude_patterns = ["_build", "_templates"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # "fit()", since "MrMPClassifier.fit()" is cut off
 numpydoc_show_class_members = False
 copybutton_prompt_text = ">>> "
 
@@ -71,12 +72,16 @@ html_baseurl = f"{SITE}/{SHOWN_AS}/"
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 4,  # more do not fit into one line of a laptop's screen
     "github_url": "https://github.com/sklearn-mrmp/sklearn-mrmp",
     "switcher": {"json_url": f"{SITE}/switcher.json", "version_match": SHOWN_AS},
     "check_switcher": False,  # it would ask the network
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
 }
 html_title = "sklearn-mrmp"
+# Pages without pages below them: an empty navigation would take room from the text.
+html_sidebars = {
+    page: [] for page in ("architecture", "contributing", "faq", "glossary", "promises", "versions")
+}
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]

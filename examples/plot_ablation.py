@@ -1,16 +1,17 @@
 """
-What are the relations worth?
-=============================
+How much do the relations add?
+==============================
 
-The paper's ablation: the same network with and without its relation module, label by label. Do
-labels with many relatives gain more than labels with few?
+The paper's ablation compares the same network with and without its relation module, label by
+label. Do labels with many relations gain more than labels with few?
 """
 
 # %%
 # Families of labels
 # ------------------
-# Labels in families of two, four and eight: they have one, three and seven relatives. Half of them
-# have hardly any words of their own, so what is known about them comes from their relatives.
+# Labels come in families of two, four and eight, so that they have one, three and seven relations.
+# Half of the labels add hardly any words to their rows, so that they must be predicted by related
+# labels.
 import numpy as np
 import scipy.sparse as sp
 
@@ -59,16 +60,16 @@ print(result)
 # By node degree
 # --------------
 # Labels are put into groups by their number of neighbours, for each relation. Labels with the same
-# number stay together, so there may be fewer than four groups. Each point is a label, the error bar
-# is the deviation over seeds.
+# number stay together, so there may be fewer than four groups. Each point is a label, and the error
+# bar is the deviation over seeds.
 AblationDisplay.from_result(result)
 print(result.to_frame().round(3).to_string(index=False))
 
 # %%
 # Label by label
 # --------------
-# The labels that gain most and least. A label that lacks one of the two classes in the test rows
-# has no AUC; it would be left out, and counted in ``result.n_undefined``.
+# These labels gain most and least. If a label is in all test rows or in none, it has no AUC. It is
+# then left out, and counted in ``result.n_undefined``.
 labels = result.to_label_frame()
 labels["weak words"] = labels.index.isin(weak)
 labels = labels.sort_values("gain", ascending=False).round(3)
@@ -76,9 +77,9 @@ print(labels.head(5).to_string(index=False))
 print(labels.tail(5).to_string(index=False))
 
 # %%
-# Read it with care. These are two seeds on a few hundred rows and a narrow network; two seeds say
-# little about the deviation. While this page was written, six variants of it (other sizes, epochs,
-# learning rates and weights of the relational loss) were tried, with mean gains from −0.018 to
-# +0.008. The settings here are those of the highest, and gave +0.001 when dropout later drew other
-# random numbers. None showed a gain that grows steadily with the degree, as the paper reports for
-# Reuters. Whether relations pay on your data is what this function is for.
+# Read these numbers with care: they are those of two seeds, a few hundred rows and a narrow
+# network. While this page was written, six variants of it (other sizes, epochs, learning rates and
+# weights of the relational loss) were tried, with mean gains from −0.018 to +0.008. The settings
+# here are those of the highest gain, which became +0.001 when dropout later drew other random
+# numbers. No variant showed a gain that grows steadily with the degree, as the paper reports for
+# Reuters. This function shows whether relations help on your data.

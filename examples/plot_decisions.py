@@ -2,9 +2,9 @@
 From probabilities to label sets
 ================================
 
-A probability of 0.4: is the label predicted? That depends on what a mistake costs. The same
-probabilities give different answers for different metrics, with this package's classifiers and with
-any other.
+Should a label with a probability of 0.4 be predicted? This depends on the metric. The same
+probabilities give different label sets for different metrics, with this package's classifiers and
+with any other.
 """
 
 # %%
@@ -20,22 +20,23 @@ X_train, X_test, Y_train, Y_test = train_test_split(X, Y, test_size=0.4, random_
 clf = MrMPClassifier(d_model=64, max_epochs=8, random_state=0).fit(X_train, Y_train)
 
 # %%
-# Every possible cut
-# ------------------
-# The simplest decision is one cut for all labels. Each metric has its best one somewhere else:
-# macro F1 likes a low cut here, subset accuracy a high one. The dotted cuts were chosen on the few
-# rows held out in `fit`, so they need not be at the top of the curves, which are those of the test
-# rows. A dashed line is what the rule made for that metric reaches.
+# Every possible threshold
+# ------------------------
+# The simplest decision is one threshold for all labels. The best threshold depends on the metric:
+# for macro F1 it is low here, and for subset accuracy it is high. The dotted thresholds were chosen
+# on the few rows held out in `fit`. The curves are those of the test rows, so that the dotted lines
+# need not be at their highest points. A dashed line is the score of the rule that is made for the
+# metric.
 from sklearn_mrmp import ThresholdDisplay
 
 ThresholdDisplay.from_estimator(clf, X_test, Y_test)
-print("chosen cuts:", {metric: round(cut, 2) for metric, cut in clf.thresholds_.items()})
+print("chosen thresholds:", {metric: round(cut, 2) for metric, cut in clf.thresholds_.items()})
 
 # %%
 # Four operating points, one fit
 # ------------------------------
-# Rows are what was decided for, columns are what was counted. The best of each column should be on
-# the diagonal, up to the noise of some hundred rows: who wants a metric should ask for it.
+# Rows of the table are metrics that decisions were made for, and columns are scores. The best score
+# of each column should be on the diagonal, up to the noise of some hundred rows.
 import pandas as pd
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -50,7 +51,7 @@ def scores(labels):
     return {"accuracy": accuracy_score(Y_test, labels)} | f1
 
 
-rows = {"cut at 0.5": scores(clf.set_params(decision=0.5).predict(X_test))}
+rows = {"threshold 0.5": scores(clf.set_params(decision=0.5).predict(X_test))}
 for metric in METRICS:
     labels = clf.set_params(metric=metric, decision="optimal").predict(X_test)
     rows[f"decided for {metric}"] = scores(labels)
@@ -59,8 +60,8 @@ print(pd.DataFrame(rows).T.round(3).to_string())
 # %%
 # The same for any classifier
 # ---------------------------
-# `TunedDecisionClassifier` puts these decisions around any multi-label classifier, tuned by
-# cross-validation. Here it is logistic regression, whose own `predict` cuts at one half.
+# `TunedDecisionClassifier` makes these decisions for any multi-label classifier, and tunes them by
+# cross-validation. Here the classifier is a logistic regression, whose own threshold is 0.5.
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 

@@ -1,17 +1,17 @@
 """
-The demo: MrMP beside the baselines
-===================================
+The demo: MrMP and the baselines
+================================
 
-Draws bag-of-words data in which some labels attract and some avoid each other, trains MrMP and the
-baselines on it, and says how many of the planted relations the learned label graph contains. Takes
-about a minute and a half on two cores; ``make demo`` runs it.
+This script draws bag-of-words data in which some labels attract and some avoid each other. It
+trains MrMP and the baselines on the data, and prints how many of the planted relations the learned
+label graph contains. It takes about a minute and a half on two cores. ``make demo`` runs it.
 """
 
 # %%
 # Data with known relations
 # -------------------------
-# Half of the labels of each group leave hardly any words in the text: what is known about them
-# comes mostly from their relatives.
+# Half of the labels of each group add hardly any words to their rows, so that they must mostly be
+# predicted by related labels.
 from pathlib import Path
 
 import matplotlib as mpl
@@ -40,7 +40,7 @@ print(f"{X_train.shape[0]} training rows, {X_test.shape[0]} test rows, {Y.shape[
 # %%
 # Compare
 # -------
-# Every method gets the same rows and the same decision rules. Another baseline is another line.
+# Every method gets the same rows and the same decision rules. To add a baseline, add a line.
 methods = {
     "MrMP": MrMPClassifier(random_state=0),
     "MrMP without graph": MrMPClassifier(relations=None),

@@ -2,15 +2,16 @@
 Searching for settings
 ======================
 
-`MrMPClassifier` has flat parameters, so scikit-learn's searches need no prefixes, and the label
-graph is a setting like any other: the search may ask whether relations help at all.
+`MrMPClassifier` has flat parameters, so that scikit-learn's searches need no prefixes. The label
+graph is a parameter like any other, so that a search can also test whether relations help at all.
 """
 
 # %%
 # A small grid
 # ------------
-# Two ways to learn the relations and none, at two learning rates. A function as `relations` has all
-# options of `label_graph`. Decisions need no search: those for four metrics come out of every fit.
+# The grid has two ways to learn the relations, no relations, and two learning rates. A function as
+# `relations` can use all options of `label_graph`. Decisions need no search, since every fit tunes
+# them for four metrics.
 from functools import partial
 
 from sklearn.model_selection import GridSearchCV
@@ -39,7 +40,7 @@ search.fit(X_train, Y_train)
 # %%
 # What it found
 # -------------
-# Two folds of a few hundred rows cannot tell differences of a hundredth apart: read the deviations
+# With two folds of a few hundred rows, differences of a hundredth are noise. Look at the deviations
 # before the ranks.
 import pandas as pd
 
@@ -57,7 +58,7 @@ print(f"\nbest: {best_choice['relations']}, lr={best_choice['lr']}")
 # %%
 # Use it
 # ------
-# The best settings were fitted anew on all training rows. The operating point can still change.
+# The search has fitted the best settings again on all training rows. `metric` can still be changed.
 from sklearn.metrics import accuracy_score, f1_score
 
 best = search.best_estimator_

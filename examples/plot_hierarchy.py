@@ -2,15 +2,15 @@
 Relations you know: a hierarchy
 ===============================
 
-Relations need not be learned. A hierarchy of labels, or any other graph between them, can be given,
-alone or beside the learned ones.
+Relations need not be learned. You can pass a hierarchy of labels, or any other graph, alone or
+together with the learned relations.
 """
 
 # %%
 # A tree of topics
 # ----------------
-# Three subjects with four topics each. A text about *chess* is about *games* too. Some topics have
-# many texts, and some only a handful.
+# There are three subjects with four topics each. A text about *chess* is also about *games*. Some
+# topics have many texts, and some only a handful.
 import numpy as np
 
 tree = {
@@ -45,19 +45,19 @@ print({name: int(count) for name, count in zip(names, Y_train.sum(axis=0), stric
 # %%
 # The hierarchy as a relation
 # ---------------------------
-# `hierarchy_relation` turns the tree into an adjacency from parent to child. Arrows show that it
-# has a direction; the network has weights of its own for either way.
+# `hierarchy_relation` turns the tree into an adjacency from parent to child. Arrows show the
+# direction. The network has separate weights for the two directions.
 from sklearn_mrmp import LabelGraph, LabelGraphDisplay, hierarchy_relation
 
 parent_of = hierarchy_relation(parents, label_names=names)
 LabelGraphDisplay.from_graph(LabelGraph({"parent": parent_of}, names), layout="spring")
 
 # %%
-# Beside what can be learned
-# --------------------------
-# In a mapping, ``"chi2"`` stands for the relation learned under that name. The learned graph
-# finds most of the tree by itself, and that sisters avoid each other; it does not know which of
-# two labels is above the other.
+# Together with learned relations
+# -------------------------------
+# In a mapping, ``"chi2"`` means the learned relation of that name. The learned graph contains most
+# of the tree, and also that topics of a subject avoid each other. It does not know which of two
+# labels is the parent.
 import pandas as pd
 from sklearn.metrics import f1_score
 
@@ -96,7 +96,7 @@ for name, relations in priors.items():
 print(pd.DataFrame(rows).T.round(3).to_string())
 
 # %%
-# One seed and a few hundred rows: differences of a hundredth or two are noise. To know whether a
-# prior helps on your data, compare over several seeds with `compare_classifiers`, in which every
-# entry is a classifier with other relations.
+# With one seed and a few hundred rows, differences of one or two hundredths are noise. To see
+# whether a given graph helps on your data, compare classifiers with different `relations` over
+# several seeds, with `compare_classifiers`.
 LabelGraphDisplay.from_estimator(fitted["learned and hierarchy"])

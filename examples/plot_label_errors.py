@@ -2,16 +2,16 @@
 Find wrong labels
 =================
 
-Labels are written down by people, who forget some and mistake others. Out-of-fold probabilities
-and the other labels of a row tell which entries of a label matrix to look at first. Here errors are
-planted, so that one can count how many are found.
+People who write down labels forget some and get others wrong. Out-of-fold probabilities and the
+other labels of a row show which entries of a label matrix to check first. This example adds errors
+to correct data, so that one can count how many are found.
 """
 
 # %%
 # Labels with errors
 # ------------------
-# The labels are related: some bring others along, some exclude each other. Of all labels that rows
-# have, 5 % are taken away, and as many are added where they do not belong.
+# The labels are related: some occur together, and some exclude each other. Of all labels that rows
+# have, 5 % are removed, and as many wrong labels are added.
 import numpy as np
 
 from sklearn_mrmp.datasets import make_related_labels
@@ -31,8 +31,8 @@ print(f"{is_error.sum()} of {is_error.size} entries are wrong")
 # %%
 # Probabilities of rows that were not seen
 # ----------------------------------------
-# The classifier is cross-fitted on the labels as they are, errors included. Its out-of-fold
-# probabilities do not know the labels of the row they are for.
+# The classifier is cross-fitted on the labels with errors. The out-of-fold probabilities of a row
+# do not depend on the labels of this row.
 from sklearn_mrmp import MrMPClassifier
 
 classifier = MrMPClassifier(voters=("linear", "neighbors"), cv=5, random_state=0)
@@ -41,8 +41,8 @@ P = classifier.fit(X, given.astype(int)).oof_proba_
 # %%
 # The most suspicious entries
 # ---------------------------
-# ``given`` is what the matrix says, ``suggested`` the opposite, and ``because`` the label of the
-# row that speaks most against what was given.
+# ``given`` is the entry of the matrix, ``suggested`` the opposite, and ``because`` the label of the
+# row that is the strongest evidence against the given entry.
 from sklearn_mrmp import label_errors, label_graph
 
 graph = label_graph(given.astype(int))
@@ -52,9 +52,9 @@ print(errors.to_frame().head(10).to_string())
 # %%
 # How many of the first k are wrong
 # ---------------------------------
-# The plainest way is to look at the largest differences between label and probability. Related
-# labels find more, since a label without its companions, or beside one that excludes it, is
-# suspicious whatever the words of the row say.
+# The simplest way is to rank entries by the difference between label and probability. With related
+# labels more errors are found, since a label is suspicious if related labels are missing, or if the
+# row has a label that excludes it.
 import matplotlib.pyplot as plt
 
 

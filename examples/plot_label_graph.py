@@ -2,15 +2,15 @@
 Reading a label graph
 =====================
 
-Which labels come together, and which avoid each other? `label_graph` tests every pair and answers
-with a graph that can be asked, drawn and checked. No model is involved.
+Which labels occur together, and which avoid each other? `label_graph` tests every pair of labels
+and returns a graph that you can inspect and draw. It needs no classifier.
 """
 
 # %%
 # Learn it
 # --------
-# Eight tags of 600 imaginary photographs. Ships are at sea, and snow keeps away from the beach; the
-# cat comes as it likes.
+# There are eight tags of 600 imaginary photographs. Ships are at sea, there is no snow on the
+# beach, and cats are independent of all other tags.
 import numpy as np
 
 rng = np.random.default_rng(0)
@@ -34,15 +34,15 @@ print(graph)
 # %%
 # Draw it
 # -------
-# Blue pulls, red and dashed pushes. The cat has no edge: what it does tells nothing about the
-# rest. Arrows are there because the weights have a direction.
+# Pulling is blue, and pushing is red and dashed. The cat has no edge, since it is independent of
+# the other tags. There are arrows because the weights have a direction.
 LabelGraphDisplay.from_graph(graph)
 
 # %%
-# Ask it
-# ------
-# An edge i → j weighs ``|P(j | i) − P(j)|``: how much a photograph with tag i differs from any
-# photograph, as to tag j. A ship makes the sea certain; the sea makes a ship only more likely.
+# Inspect it
+# ----------
+# The weight of an edge i → j is ``|P(j | i) − P(j)|``: how much tag i changes the probability of
+# tag j. With a ship, the sea is certain. With the sea, a ship is only more likely.
 edges = graph.to_frame()
 print(edges[["source", "target", "relation", "weight", "lift", "p_value"]].head(8).round(3))
 
@@ -72,8 +72,8 @@ for correction in (None, "fdr_bh", "bonferroni"):
 # %%
 # Many labels
 # -----------
-# Beyond some forty labels a matrix is easier to read. It is ordered so that labels which pull each
-# other are neighbours.
+# With more than about forty labels, a matrix is easier to read. It is ordered so that labels which
+# pull each other are neighbours.
 _, Y_many, _ = make_related_labels(3000, 60, n_features=300, random_state=1)
 many = label_graph(Y_many, correction="fdr_bh")
 LabelGraphDisplay.from_graph(many, kind="matrix")

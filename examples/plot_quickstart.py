@@ -2,15 +2,14 @@
 Quickstart
 ==========
 
-Fit, predict, and look inside: five minutes with `MrMPClassifier`.
+Fit `MrMPClassifier`, predict, and look at what it has learned.
 """
 
 # %%
 # Data
 # ----
-# A row may carry any number of labels at once. `make_related_labels` draws word counts in which
-# some labels come together and some avoid each other; any dense or sparse matrix, or data frame,
-# would do.
+# A row can have any number of labels. `make_related_labels` draws word counts in which some labels
+# occur together and some avoid each other. You can use any dense or sparse matrix, or a data frame.
 from sklearn.model_selection import train_test_split
 
 from sklearn_mrmp.datasets import make_related_labels
@@ -23,9 +22,9 @@ print(f"labels per row: {Y.sum(axis=1).mean():.2f}")
 # %%
 # Fit
 # ---
-# There is nothing to prepare. The network and two more voters, a logistic regression and the most
-# similar training rows, are fitted; a tenth of the training rows is held out to weigh them and to
-# tune the decisions. The epochs are few here to be quick.
+# The rows need no preparation. Three base learners are fitted: a network, a logistic regression,
+# and the most similar training rows. A tenth of the training rows is held out to find their weights
+# and to tune the decisions. There are few epochs here, to save time.
 from sklearn_mrmp import MrMPClassifier
 
 clf = MrMPClassifier(max_epochs=8, random_state=0).fit(X_train, Y_train)
@@ -36,7 +35,8 @@ print("weights:", {name: round(weight, 2) for name, weight in clf.vote_weights_.
 # %%
 # Predict
 # -------
-# `predict_proba` has a column for each label. `predict` decides, as is best for micro-averaged F1.
+# `predict_proba` has a column for each label. The decisions of `predict` are tuned for
+# micro-averaged F1.
 import numpy as np
 
 P = clf.predict_proba(X_test)
@@ -47,8 +47,8 @@ print("predicted    ", labels[1])
 print("true         ", Y_test[1])
 
 # %%
-# What is best depends on what you count. Another metric is another operating point of the same
-# model, and needs no training: the decisions for four metrics were prepared in `fit`.
+# The best decisions depend on the metric. Another metric needs no new training, since `fit` has
+# tuned the decisions for four metrics.
 from sklearn.metrics import accuracy_score, f1_score
 
 for metric in ("f1_micro", "accuracy"):
@@ -62,7 +62,7 @@ for metric in ("f1_micro", "accuracy"):
 # %%
 # Look inside
 # -----------
-# The label graph that was learned, and how training went.
+# These pictures show the label graph that was learned, and the losses of the training.
 from sklearn_mrmp import LabelGraphDisplay, TrainingHistoryDisplay
 
 print(clf.label_graph_)
@@ -72,8 +72,8 @@ TrainingHistoryDisplay.from_estimator(clf)
 # %%
 # Keep it
 # -------
-# A fitted classifier is an ordinary scikit-learn estimator: it can be cloned, searched, put into a
-# pipeline, and saved.
+# A fitted classifier is an ordinary scikit-learn estimator. It can be cloned, used in searches and
+# pipelines, and saved.
 import tempfile
 from pathlib import Path
 

@@ -2,15 +2,17 @@
 Suggest tags: some are known, which others?
 ===========================================
 
-A question has some tags already, or its author accepts one suggestion after the other. What is
-known of a row goes to ``predict_proba`` as `known`, and all other labels are conditioned on it.
+A question has some tags already, or its author accepts one suggestion after the other. Pass the
+known labels of a row to ``predict_proba`` as `known`. All other probabilities are then conditional
+on them.
 """
 
 # %%
 # Questions about cooking
 # -----------------------
-# The titles are short, so the words leave much open. The tags come in groups: whoever asks about
-# *dough* often asks about *yeast* and *ovens*, and hardly ever about *sushi*.
+# The titles are short, so that their words alone are not enough to predict all tags. The tags come
+# in groups: questions about *dough* are often also about *yeast* and *ovens*, and hardly ever about
+# *sushi*.
 import numpy as np
 
 groups = {
@@ -41,17 +43,17 @@ X, Y = write_questions(1500, np.random.default_rng(0))
 # %%
 # A classifier that reads known tags
 # ----------------------------------
-# `known` works after any fit, by the label graph, the label sets and the neighbours. With
-# `known_rate`, about the share of the tags that will be known, the linear voter is trained to read
-# known tags, too, and so is the network where it votes. Rows of which nothing is known are
-# predicted as they would be without it.
+# `known` works after any fit, by the label graph, the label sets and the neighbours. `known_rate`
+# is about the share of the tags that will be known. With it, the logistic regression, and the
+# network if there is one, are also trained to read known tags. Predictions without known tags do
+# not change.
 from sklearn_mrmp import MrMPClassifier
 
 classifier = MrMPClassifier(voters=("linear", "neighbors"), random_state=0)
 classifier.fit(X[:1200], Y[:1200], known_rate=0.5)
 
 # %%
-# What it is worth: the author gives half of the tags, and the others are to be found.
+# How much does it help? The author names half of the tags, and the others are to be predicted.
 from sklearn.metrics import average_precision_score
 
 is_told = (Y[1200:] == 1) & (np.random.default_rng(1).random((300, len(tags))) < 0.5)
@@ -64,7 +66,7 @@ for name, known in (("ignored", None), ("read", told)):
 # %%
 # Suggest, accept one, suggest again
 # ----------------------------------
-# An accepted suggestion is told as 1, a rejected one as 0; everything else is NaN, which is not
+# An accepted suggestion is a 1, a rejected one is a 0, and everything else is NaN, which means not
 # known. Here the author of a question with four tags accepts the right ones and rejects the others.
 row = 1200 + np.flatnonzero(Y[1200:].sum(axis=1) == 4)[0]
 question, truth = X[[row]], Y[row]

@@ -2,10 +2,10 @@
 Raw texts through a transformer
 ===============================
 
-`MrMPClassifier` reads strings when it is given a text encoder. Labels then attend to the encoder's
-token states, and not to words alone. Here the encoder is made on the spot, with random weights, so
-that nothing is downloaded; a pretrained one is named, as in
-``encoder="sentence-transformers/all-MiniLM-L6-v2"``, and knows far more.
+With a text encoder, `MrMPClassifier` reads strings. Labels then attend to the encoder's token
+states, and not to words alone. The encoder of this example has random weights, so that nothing is
+downloaded. To use a pretrained one, which is much better, write its name, as in
+``encoder="sentence-transformers/all-MiniLM-L6-v2"``.
 """
 
 # %%
@@ -66,8 +66,8 @@ encoder = BertModel(
 # %%
 # Strings in, labels out
 # ----------------------
-# Each text is encoded once. The network reads token states; the linear and the neighbour voter
-# read words.
+# Each text is encoded once. The network reads token states, and the logistic regression reads
+# words.
 from sklearn_mrmp import MrMPClassifier
 
 clf = MrMPClassifier(encoder=(encoder, tokenizer), max_epochs=15, random_state=0)
@@ -76,10 +76,10 @@ print("read as:", clf.input_type_)
 print("weights:", {name: round(weight, 2) for name, weight in clf.vote_weights_.items()})
 
 # %%
-# Beside words alone
-# ------------------
-# The share of texts whose labels are all right. Words tell which two companies are meant, and not
-# which of them buys.
+# Compared with words alone
+# -------------------------
+# These are the shares of texts whose labels are all right. Words alone say which two companies are
+# meant, but not which of them buys.
 for name, voter in clf.voters_.items():
     print(f"{name:10} {np.mean((voter.predict(texts_test) == Y_test).all(axis=1)):.2f}")
 predicted = clf.set_params(metric="accuracy").predict(texts_test)

@@ -9,8 +9,8 @@ tell them apart. `TokenSequenceVectorizer` keeps the order, and `MrMPClassifier`
 # %%
 # Some news
 # ---------
-# Each text says who buys whom, with a few words around. A company may be a buyer, a target, or
-# neither, which makes two labels for each company.
+# Each text says which company buys which other one. A company can be a buyer, a target, or neither,
+# so that there are two labels for each company.
 import numpy as np
 
 companies = ["Oak", "Pine", "Elm", "Ash"]
@@ -38,8 +38,8 @@ for text, labels in zip(texts_train[:4], Y_train, strict=False):
 # A pipeline
 # ----------
 # The vectorizer turns a text into a row of token numbers, padded with zeros. The classifier
-# recognises such rows by itself and gives each token its position. The texts are short and every
-# word counts, so few of them are dropped in training (by default half are).
+# recognises such rows, and uses the positions of the tokens. The texts are short and every word
+# matters, so that few tokens are dropped in training (by default half of them are).
 from sklearn.pipeline import make_pipeline
 
 from sklearn_mrmp import MrMPClassifier, TokenSequenceVectorizer
@@ -55,10 +55,10 @@ model.fit(texts_train, Y_train)
 print("read as:", model[-1].input_type_)
 
 # %%
-# Beside a bag of words
-# ---------------------
-# The share of texts whose labels are all right. A bag of words knows which two companies are
-# involved and has to guess who buys, so about half is what it can reach.
+# Compared with a bag of words
+# ----------------------------
+# These are the shares of texts whose labels are all right. A bag of words says which two companies
+# are involved, but not which of them buys, so that it can be right in about half of the texts.
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -71,7 +71,7 @@ for name, pipeline in (("sequence", model), ("bag of words", bag)):
 # %%
 # New texts
 # ---------
-# Words that were never seen become the unknown token, and the rest is still read.
+# Words that were never seen become the unknown token, and all other words are read.
 for text in ("Elm buys Ash", "Ash buys Elm", "Yesterday Pine buys Oak, finally"):
     (labels,) = model.predict([text])
     print(f"{text!r:38} {[name for name, on in zip(label_names, labels, strict=True) if on]}")

@@ -2,9 +2,9 @@
 Why these tags?
 ===============
 
-``explain`` takes the log odds of a label apart: what each voter adds, which words they read, which
-training rows are similar, and which other labels come along. The parts add up to what
-``predict_proba`` says.
+``explain`` shows how the log odds of a label are computed: what each base learner (voter) adds,
+which words it reads, which training rows are similar, and which other labels matter. The parts add
+up to the log odds of what ``predict_proba`` returns.
 """
 
 # %%
@@ -55,9 +55,9 @@ model = make_pipeline(TfidfVectorizer(), classifier).fit(texts, pd.DataFrame(Y, 
 # Why?
 # ----
 # `Explanation.from_estimator` takes the names of the words from the pipeline. Without `labels` it
-# is about the predicted labels. Each voter has a line: what it adds, and which words it read.
-# *Baseline* is what it would say of a row without words. *Absent* words count as well where the
-# linear voter reads standardised columns, as here, with few different words.
+# is about the predicted labels. There is a line for each base learner, with what it adds and which
+# words it reads. *Baseline* is what it adds for a row without words. Here, with few different
+# words, the logistic regression reads standardised columns, so that *absent* words matter as well.
 question = ["Why does the yeast not rise when I thaw the icy flour?"]
 explanation = Explanation.from_estimator(model, question)
 print(explanation)
@@ -94,8 +94,9 @@ print(explanation.to_frame().round(2).to_string(index=False))
 # %%
 # Is it true?
 # -----------
-# If the words that are named carry the prediction, the probability falls when they are deleted.
-# Here the two words are deleted that add most to a tag, and, to compare, two other words.
+# If an explanation is right, the probability falls when the words with the largest shares are
+# deleted. Here the two words that add most to a tag are deleted, and, for comparison, two other
+# words.
 new_texts, _ = write_questions(100, np.random.default_rng(2026))
 changes = {"named words": [], "other words": []}
 for item in Explanation.from_estimator(model, new_texts):

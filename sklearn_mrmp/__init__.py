@@ -1,9 +1,9 @@
 """Multi-label classification with learned label relations, for scikit-learn.
 
-Labels that attract each other and labels that avoid each other form a graph; `MrMPClassifier`
-learns it from the training labels and passes messages along it. Around it: the methods that the
-paper compares with, decision rules for any multi-label classifier, label graphs, pictures and
-comparisons.
+`MrMPClassifier` stacks a neural network, a logistic regression and the most similar training rows.
+Its network learns a graph of labels that attract each other and labels that avoid each other. The
+package also has the classifiers that the paper compares with, decision rules for any multi-label
+classifier, label graphs, explanations, pictures and comparisons.
 """
 
 from importlib import import_module

@@ -23,9 +23,9 @@ from sklearn_mrmp._sklearn_compat import DocLinkMixin, Interval, StrOptions, _fi
 class TextEncoder(DocLinkMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Turn texts into token states, or into their mean, with a pretrained encoder.
 
-    The encoder stays as it is; nothing is learned from texts. Token states are what
-    `MrMPClassifier` reads, mean states what any other estimator reads. With `cache_dir` each text
-    is encoded once, in whatever search, comparison or process it occurs.
+    The encoder is not changed, and nothing is learned from texts. `MrMPClassifier` reads token
+    states, and any other estimator can read their means. With `cache_dir`, each text is encoded
+    only once, also in searches, comparisons and several processes.
 
     Parameters
     ----------
@@ -33,25 +33,26 @@ class TextEncoder(DocLinkMixin, TransformerMixin, BaseEstimator, auto_wrap_outpu
         Name or folder that ``transformers.AutoModel`` understands (extra ``text``), or both
         objects. Code that comes with an encoder is never run.
     revision : str, default=None
-        Branch, tag or commit of a named encoder; a commit stays the same for ever. None takes the
-        newest. Folders have no revisions, and objects are refused with one.
+        Branch, tag or commit of a named encoder; a commit never changes. None takes the newest
+        version. Folders and objects have no revisions.
     pooling : "mean" or None, default=None
-        None gives a vector for each token; ``"mean"`` the mean of these vectors, one row a text.
+        None gives a vector for each token, and ``"mean"`` the mean of these vectors, one row for
+        each text.
     layers : "auto", "last", int or sequence of int, default="auto"
         Layers of the encoder whose states are put side by side: 0 is the embeddings of the tokens,
         and negative numbers count from the last layer. ``"auto"`` takes the layers at one and two
-        thirds of the depth, which tell more of single tokens than the last one does; for mean
-        states it takes the last.
+        thirds of the depth, which have more information about single tokens than the last one. For
+        mean states it takes the last layer.
     max_tokens : int, default=None
-        Tokens of a text that are kept: beyond what the encoder reads at once in several windows.
-        None keeps one window.
+        Number of tokens of a text that are kept. If there are more than the encoder reads at once,
+        a text is read in several windows. None keeps one window.
     cache_dir : path-like, default=None
-        Folder in which states are kept and found again, also by other processes. It is made if
-        needed, never emptied, and takes two bytes for each number of each token. None keeps
+        Folder in which states are kept and found again, also by other processes. It is created if
+        needed, never emptied, and needs two bytes for each number of each token. None keeps
         nothing.
     device : str, default="auto"
-        Where to compute: ``"auto"`` takes CUDA, then MPS, then the CPU. An encoder given as objects
-        stays where it is.
+        Where to compute: ``"auto"`` takes CUDA, then MPS, then the CPU. An encoder that is given as
+        objects stays on its device.
     verbose : int, default=0
         1 prints how many texts have been encoded.
 
@@ -59,7 +60,7 @@ class TextEncoder(DocLinkMixin, TransformerMixin, BaseEstimator, auto_wrap_outpu
     ----------
     encoder_ : object
         The encoder; ``encoder_.width_`` is the width of its states, and ``encoder_.fingerprint_``
-        tells it from others.
+        identifies it.
 
     See Also
     --------
@@ -68,14 +69,14 @@ class TextEncoder(DocLinkMixin, TransformerMixin, BaseEstimator, auto_wrap_outpu
 
     Notes
     -----
-    Model files and pickles hold the name of the encoder, the `revision` that was asked for and a
-    fingerprint, not its weights. They load that revision by that name, and refuse another encoder.
-    ``save(model, path, encoder_weights=True)`` puts weights and tokenizer into the file.
-    An encoder given as objects has to be given again to a loaded model:
-    ``set_params(encoder=(model, tokenizer))``. Model files do not hold `cache_dir`.
+    Model files and pickles contain the name of the encoder, its `revision` and a fingerprint, but
+    not its weights. Loading them loads this encoder by its name, and refuses another one.
+    ``save(model, path, encoder_weights=True)`` puts weights and tokenizer into the file. An encoder
+    that was given as objects must be passed again to a loaded model: ``set_params(encoder=(model,
+    tokenizer))``. Model files do not contain `cache_dir`.
 
-    A text's states may differ in the last bit of half precision with the texts it was encoded
-    with, as sums over padded rows are rounded otherwise.
+    The last bit of a state, in half precision, may depend on the other texts of the batch, since
+    sums over padded rows are rounded differently.
 
     Examples
     --------

@@ -46,8 +46,8 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
     estimators : list of (str, estimator)
         Names and classifiers with ``predict_proba``, of either of scikit-learn's shapes.
     weights : "auto", array-like of shape (n_estimators,) or None, default=None
-        Weight of each classifier; None weighs them equally, ``"auto"`` finds the weights of the
-        smallest log loss of out-of-fold probabilities.
+        Weight of each classifier. None gives equal weights, and ``"auto"`` finds the weights with
+        the smallest log loss of out-of-fold probabilities.
     cv : int, default=5
         Number of folds for ``weights="auto"``.
     n_jobs : int, default=None
@@ -74,7 +74,7 @@ class SoftVotingMultilabelClassifier(BaseMultilabelClassifier, _BaseComposition)
 
     Notes
     -----
-    ``predict`` cuts the mean at 1/2. Thresholds tuned for a metric come from
+    ``predict`` uses a threshold of 1/2. To tune thresholds for a metric, use
     ``TunedDecisionClassifier(SoftVotingMultilabelClassifier(...), metric=...)``.
 
     Examples

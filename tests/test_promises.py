@@ -30,7 +30,7 @@ def test_every_promise_names_something_that_holds_it():
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", PAGE, flags=re.MULTILINE)
     assert len(rows) > 15
     for promise, held_by in rows:
-        assert held_by == "held by" or any(f"`{named}`" in held_by for named in NAMED), promise
+        assert held_by == "tested by" or any(f"`{named}`" in held_by for named in NAMED), promise
 
 
 def test_every_property_file_is_on_the_page():

@@ -32,7 +32,7 @@ from sklearn_mrmp._sklearn_compat import StrOptions, _fit_context
 
 
 class LabelChainClassifier(BaseMultilabelClassifier):
-    """A chain of classifiers, each of which sees the labels before its own.
+    """A chain of classifiers, each of which reads the labels of those before it.
 
     The first classifier predicts a label from the row alone. Each next one reads the labels before
     it as further features: the true ones in ``fit``, the predicted ones in ``predict``. The chain

@@ -29,9 +29,9 @@ from sklearn_mrmp._sklearn_compat import _fit_context
 class LabelPowersetClassifier(BaseMultilabelClassifier):
     """Label powerset: each label set of the training rows is a class of one multiclass problem.
 
-    `predict` returns the most probable of these label sets, the best answer for subset accuracy as
-    far as the probabilities are right. `predict_proba` has the probability of each label, the sum
-    over the sets that contain it.
+    `predict` returns the most probable of these label sets, which is best for subset accuracy if
+    the probabilities are right. `predict_proba` has the probability of each label, the sum over the
+    sets that contain it.
 
     Read more in :doc:`/baselines`.
 

@@ -38,8 +38,9 @@ class MLARAMClassifier(BaseMultilabelClassifier):
     """Multi-label ARAM: prototypes of label sets by adaptive resonance, optionally hierarchical.
 
     Training rows with the same label set are summarised by hyperboxes, whose size is limited by
-    `vigilance`. For a new row, the prototypes that are activated nearly as much as the best one
-    vote for labels, and the labels above the largest gap in their scores are predicted.
+    `vigilance`. For a new row, the prototypes that are activated nearly as much as the best one are
+    used. The scores of labels are their shares among these prototypes, and the labels above the
+    largest gap in the scores are predicted.
 
     Read more in :doc:`/baselines`.
 
@@ -52,18 +53,20 @@ class MLARAMClassifier(BaseMultilabelClassifier):
 
     threshold : float, default=0.02
         How much less than the best one a prototype may be activated, relative to the spread of
-        activations, and still vote. Read at prediction: no new fit is needed to change it.
+        activations, to be used. It is read at prediction, so that changing it needs no new fit.
 
     n_epochs : int, default=1
         How many times at most the rows are presented. With ``learning_rate=1`` boxes do not change
         after the first time. Learning stops early when nothing changes.
 
     learning_rate : float in (0, 1], default=1.0
-        How far a prototype moves towards a row it takes up; 1 is fast learning, as in the paper.
+        How far a prototype moves towards a row that is assigned to it; 1 is fast learning, as in
+        the paper.
 
     scaling : {"feature", "global"}, default="feature"
-        Scale each feature by its own training range, or all by the common one. Features without
-        a common unit want the first, and weights such as tf-idf may want the second.
+        ``"feature"`` scales each feature by its own range in the training rows, and ``"global"``
+        all features by the common range. Use the first for features without a common unit. The
+        second may be better for weights such as tf-idf.
 
     cluster_vigilance : float in [0, 1], default=None
         Vigilance of the second layer, which clusters prototypes; smaller means fewer clusters.

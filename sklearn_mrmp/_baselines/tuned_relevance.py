@@ -30,8 +30,9 @@ _HELD_OUT = 0.1
 class TunedBinaryRelevanceClassifier(BaseMultilabelClassifier):
     """One logistic regression for each label, with the penalty that is best on held-out rows.
 
-    Labels are treated independently of each other: this is what the relations of labels have to
-    beat. All labels share the penalty, which is chosen by micro-averaged average precision.
+    Labels are treated independently of each other, so that this is a baseline for classifiers that
+    use relations of labels. All labels have the same penalty, which is chosen by micro-averaged
+    average precision.
 
     Read more in :doc:`/baselines`.
 

@@ -109,37 +109,38 @@ def compare_classifiers(
         Share of the training rows that is set aside.
 
     n_jobs : int, default=None
-        Runs at the same time. Their times and threads compete: compare times of one job only. By
-        ``joblib.parallel_config`` they may be made by the workers of dask, Ray or Spark.
+        Number of runs at the same time. They compete for cores, so compare times with a single job
+        only. With ``joblib.parallel_config``, runs can be made by workers of dask, Ray or Spark.
 
     results_path : str or path-like, default=None
         File (JSON lines) to which each run is appended when it ends. A later call with the same
         data, classifiers and settings takes finished runs from there and does only the others.
 
     isolate : bool, default=True
-        Give each run a fresh process. Its peak memory is then known, and a crash is an error in
-        the table. False is faster for small data, and leaves memory unknown; so does a worker that
-        may not start processes, as dask's are unless ``distributed.worker.daemon`` is False.
+        Whether to run each fit in its own process. Its peak memory is then measured, and a crash is
+        an error in the table. False is faster for small data, and does not measure memory. Memory
+        is not measured, either, by workers that may not start processes, such as dask's unless
+        ``distributed.worker.daemon`` is False.
 
     verbose : int, default=0
         1 prints a line when a run ends.
 
     sample_weight_train : array-like of shape (n_train,), default=None
         Weights of the training rows, for ``fit`` and for the decisions. A classifier whose ``fit``
-        takes no ``sample_weight`` is a row with that error.
+        takes no ``sample_weight`` has a row with this error.
 
     sample_weight_test : array-like of shape (n_test,), default=None
         Weights of the test rows in the metrics.
 
     time_limit : float, default=None
-        Seconds after which a run is stopped; the classifier is then a row with that error. Runs
-        need a process of their own for it.
+        Seconds after which a run is stopped. The classifier then has a row with this error. It
+        needs ``isolate=True``.
 
     Returns
     -------
     result : ComparisonResult
-        Means and deviations, as data frame, Markdown, LaTeX or a page to explore. A classifier that
-        fails is a row with its error.
+        Means and deviations, as data frame, Markdown, LaTeX or an HTML page. A classifier that
+        fails has a row with its error.
 
     Notes
     -----

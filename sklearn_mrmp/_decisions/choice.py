@@ -61,18 +61,18 @@ def fit_decision_rules(
         probabilities of all rows.
     decision : str, default="optimal"
         - ``"optimal"``: the rule made for the metric. ``"accuracy"``: the most probable label
-          set seen in training (one cut where new sets are so common that it clearly wins);
-          ``"f1_samples"``: the highest expected F1 of each row; ``"f1_micro"``: one cut, chosen
-          for labels that are drawn towards calibrated probabilities (for the labels alone where
-          that clearly wins); ``"f1_macro"``: one cut for each label, drawn towards one for all
-          and towards that of highest expected F1.
-        - ``"threshold"``: the best single cut for the metric.
+          set seen in training (or one threshold, if it is clearly better because new sets are
+          common). ``"f1_samples"``: the highest expected F1 of each row. ``"f1_micro"``: one
+          threshold, tuned on labels that are shrunk towards calibrated probabilities (or on the
+          labels alone, if that is clearly better). ``"f1_macro"``: one threshold for each label,
+          shrunk towards the common one and the one with the highest expected F1.
+        - ``"threshold"``: the best single threshold for the metric.
         - ``"label_sets"``: all metrics from the distribution over the label sets seen in
-          training; for ``"f1_micro"`` and ``"f1_macro"`` a cut of the labels' probabilities
+          training; for ``"f1_micro"`` and ``"f1_macro"``, thresholds on the labels' probabilities
           under it.
         - ``"top_k"``: the best fixed number of labels.
-        - ``"at_least_one"``: the best single cut when the best label of each row is predicted
-          in any case.
+        - ``"at_least_one"``: the best single threshold if the best label of each row is always
+          predicted.
     metrics : str or sequence of str, default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
         Names of the metrics.
     from_logits : bool, default=False
@@ -82,8 +82,8 @@ def fit_decision_rules(
     -------
     rules : dict of str to rule
         By metric. ``rule.decide(P)`` returns a bool ndarray of the shape of ``P``;
-        ``rule.validation_score`` is the metric on the validation rows, a little optimistic since
-        the rule was tuned on them.
+        ``rule.validation_score`` is the metric on the validation rows. It is a little too high,
+        since the rule was tuned on them.
 
     Notes
     -----

@@ -26,12 +26,12 @@ class ThresholdResult:
     Attributes
     ----------
     thresholds : mapping of metric to float, or to ndarray of shape (n_labels,)
-        The best cut of each metric: a label is predicted when ``score >= threshold``.
+        The best threshold of each metric: a label is predicted if ``score >= threshold``.
     scores : mapping of metric to float
-        The metric's value on the given rows at that cut.
+        The metric's value on the given rows at this threshold.
     plateaus : mapping of metric to (float, float)
-        Lower (exclusive) and upper (inclusive) end of the interval of equally good global cuts
-        from which the global threshold was taken; infinite where no score bounds it.
+        Lower (exclusive) and upper (inclusive) end of the interval of equally good global
+        thresholds from which the global threshold was taken; infinite if no score limits it.
     """
 
     thresholds: Mapping
@@ -67,29 +67,30 @@ def _interval(plateau):
 def tune_thresholds(Y_true, Y_score, *, metrics=METRICS, strategy="global", shrinkage=SHRINKAGE):
     """Find the threshold that is best for each metric, exactly.
 
-    All distinct cuts are considered. Of equally good ones the middle of the widest plateau is
-    taken, because the ends of a plateau are where the next row may fall off. Where no row carries
-    any label, every F1 is 0 at every cut, and nothing is predicted.
+    All distinct thresholds are considered. If an interval of thresholds is equally good, the middle
+    of the widest such interval is used, because it is the safest choice for new rows. If no row has
+    any label, every F1 is 0 at every threshold, and nothing is predicted.
 
     Parameters
     ----------
     Y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         0/1 label matrix.
     Y_score : array-like of shape (n_samples, n_labels)
-        Probabilities, or any scores that grow with the belief in the label. If both are data
+        Probabilities, or any scores that are higher for more probable labels. If both are data
         frames, labels are matched by name.
     metrics : str, FBeta, Jaccard or a sequence of these, \
 default=("accuracy", "f1_samples", "f1_micro", "f1_macro")
         The metrics; names are those of scikit-learn's scorers. ``zero_division`` is 0: a row or a
         label with neither true nor predicted entries has an F1 of 0.
     strategy : {"global", "per_label"}, default="global"
-        One cut for all labels, or one for each. Per label, ``"f1_macro"`` and other macro averages
-        take each label's own best cut, drawn towards the global one; the other metrics improve the
-        cuts label by label, starting from the global one, until no single cut can be improved.
+        One threshold for all labels, or one for each. With ``"per_label"``, ``"f1_macro"`` and
+        other macro averages use the best threshold of each label, shrunk towards the global one.
+        For the other metrics, thresholds are improved label by label, starting from the global one,
+        until no single threshold can be improved.
     shrinkage : float, default=10.0
-        Strength of the pull towards the global cut for macro averages per label: a label with
-        this many positive rows ends half-way. 0 keeps each label's own cut, which overfits
-        rare labels.
+        Strength of the shrinkage towards the global threshold, for macro averages per label. A
+        label with this many positive rows gets the mean of its own and the global threshold. 0 uses
+        each label's own threshold, which overfits rare labels.
 
     Returns
     -------

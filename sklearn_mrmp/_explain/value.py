@@ -109,9 +109,9 @@ class Explanation(Sequence):
     """Why labels have their probabilities: log odds as exact sums.
 
     ``explain`` of the classifiers with a network makes it. It is a sequence: ``explanation[0]`` is
-    about the first of the explained labels, ``explanation[3, "sea"]`` about the label "sea" of
-    row 3. Such an item has ``row``, ``label``, ``probability``, ``log_odds``, ``parts`` (what each
-    voter adds), ``inside`` (what the parts are made of), ``features()``, ``marks()`` (words of a
+    about the first of the explained labels, ``explanation[3, "sea"]`` about the label "sea" of row
+    3. Such an item has ``row``, ``label``, ``probability``, ``log_odds``, ``parts`` (what each base
+    learner adds), ``inside`` (the terms of the parts), ``features()``, ``marks()`` (words of a
     text), ``related`` (labels that the label graph links), ``notes`` and ``text``.
     ``print(explanation)`` writes all of them, and notebooks show them with bars.
 
@@ -146,7 +146,7 @@ class Explanation(Sequence):
 
     @classmethod
     def from_estimator(cls, estimator, X, labels=None, **options):
-        """Explain what a pipeline or a search says, or a classifier itself.
+        """Explain predictions of a pipeline, a search or a classifier.
 
         Parameters
         ----------

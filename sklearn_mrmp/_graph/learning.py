@@ -34,7 +34,7 @@ def label_graph(
     label_names=None,
     sample_weight=None,
 ):
-    """Learn which labels pull and which push each other.
+    """Learn which labels attract (pull) and which avoid (push) each other.
 
     Every pair of labels gets a chi-squared test of independence on its 2×2 table (no continuity
     correction). Dependent labels are *pulling* when P(j | i) > P(j), else *pushing*.
@@ -48,9 +48,9 @@ def label_graph(
     alpha : float, default=0.05
         Level of the test: an edge needs a (corrected) p-value of at most `alpha`.
     correction : {None, "bonferroni", "fdr_bh"}, default=None
-        How to account for the number of tested pairs: not at all, as in the paper; by the
-        probability of any false edge; or by the expected share of false edges
-        (Benjamini-Hochberg).
+        How to correct for the number of tested pairs. None: not at all, as in the paper.
+        ``"bonferroni"`` limits the probability of any false edge, and ``"fdr_bh"``
+        (Benjamini-Hochberg) the expected share of false edges.
     edge_weight : {"binary", "conditional"}, default="binary"
         Weight of the edge i → j: 1, or ``|P(j | i) − P(j)|``, which differs from j → i.
     min_count : int, default=0

@@ -30,8 +30,8 @@ from sklearn_mrmp._model_files.part import Part
 class LabelGraph(GraphExports):
     """Named relations between labels, with the counts they were learned from.
 
-    The graph is a value: it copies what it is given, its arrays are read-only, graphs with equal
-    content are equal and hash alike.
+    A graph does not change: it copies its input, its arrays are read-only, and graphs with equal
+    content are equal and have the same hash.
 
     Parameters
     ----------

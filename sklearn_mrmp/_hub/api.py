@@ -33,7 +33,8 @@ def save_pretrained(model, save_directory, *, card=None, exist_ok=False, encoder
     card : str, default=None
         The model card; None writes `model_card(model) <model_card>`.
     exist_ok : bool, default=False
-        Whether the folder may have files already. The two are then replaced, and others stay.
+        Whether the folder may have files already. The model and the card are then replaced, and
+        other files are kept.
     encoder_weights : bool, default=False
         Whether a pretrained text encoder comes with its weights; see `save`.
 
@@ -102,10 +103,9 @@ def push_to_hub(
     card : str, default=None
         The model card; None writes `model_card(model, repo_id=repo_id) <model_card>`.
     private : bool, default=None
-        Whether a new repository can be seen by its owner alone; None leaves it to the owner's
-        settings on the Hub. It has to be said for a model whose file contains training rows, as
-        those of the ``"neighbors"`` voter do. True also refuses an existing repository that is
-        public.
+        Whether only the owner can see a new repository; None uses the owner's settings on the Hub.
+        It must be set for a model whose file contains training rows, such as a model with
+        ``"neighbors"``. True also refuses an existing repository that is public.
     exist_ok : bool, default=False
         Whether the repository may exist. Its model and its card are then replaced by a new commit.
     encoder_weights : bool, default=False
@@ -131,7 +131,7 @@ def push_to_hub(
     FileExistsError
         When the repository exists, and neither `exist_ok` nor `create_pr` is True.
     ValueError
-        When the model has training rows, and it was not said whether others may see them.
+        If the file contains training rows, and `private` is not set.
 
     See Also
     --------
@@ -185,7 +185,7 @@ def from_pretrained(
     local_files_only=False,
     token=None,
 ):
-    """Load a model from the Hugging Face Hub or from a folder, running no code of anybody.
+    """Load a model from the Hugging Face Hub or from a folder, without running code from it.
 
     Parameters
     ----------
@@ -193,14 +193,14 @@ def from_pretrained(
         Owner and name of a repository, such as ``"someone/tags"``, or a folder that
         `save_pretrained` wrote. A folder of that name comes first.
     revision : str, default=None
-        Branch, tag or commit of the repository. What a branch has can change from one day to the
-        next, a commit never does.
+        Branch, tag or commit of the repository. A branch can change at any time, and a commit never
+        changes.
     cache_dir : str or path-like, default=None
         Where downloads are kept; None is the usual place of huggingface_hub.
     force_download : bool, default=False
         Whether to download what is kept already.
     local_files_only : bool, default=False
-        Whether to take kept downloads alone.
+        Whether to use only files that were downloaded before.
     token : str or bool, default=None
         A token of the Hub; None takes the one that is stored on this machine.
 
@@ -212,7 +212,7 @@ def from_pretrained(
     Raises
     ------
     ModelFileError
-        When the file is no model file, damaged, or made to do harm.
+        If the file is no model file, damaged, or malicious.
     FileNotFoundError
         When the folder does not exist, or has no model.
 

@@ -35,9 +35,9 @@ def model_card(
 ):
     r"""Write the model card of a fitted model.
 
-    Read from the model are what it is and what it reads, its labels, its voters and their weights,
-    parameters that are not at their default, what its file keeps of the training data, and
-    versions. The rest is the author's.
+    These parts are read from the model: its type, the columns that it reads, its labels, its base
+    learners and their weights, parameters that differ from their defaults, the training data that
+    its file contains, and versions. The author writes the rest.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def model_card(
     description : str, default=None
         Markdown below the heading: what the model is for, and which data it has learned from.
     limits : str, default=None
-        Markdown about intended uses and limits. None leaves a sentence that says that this is
-        still to be written.
+        Markdown about intended uses and limits. With None, a sentence says that this section is not
+        written yet.
     license : str, default=None
         Licence of the model by the Hub's identifier, such as ``"mit"``.
     dataset : str, default=None

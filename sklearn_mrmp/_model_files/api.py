@@ -30,9 +30,9 @@ def save(estimator, path, *, encoder_weights=False):
     path : str or path-like
         The file. One that exists is replaced, in one step at the end.
     encoder_weights : bool, default=False
-        Whether a pretrained text encoder, which the file otherwise names, comes with its weights
-        and its tokenizer, so that the file can be used where the encoder is not. A model that was
-        loaded with them is always saved with them, and one without an encoder is as ever.
+        Whether to save the weights and the tokenizer of a pretrained text encoder in the file, so
+        that it can be used on a machine without the encoder. Otherwise the file has only the name
+        of the encoder. A model that was loaded with them is always saved with them.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def save(estimator, path, *, encoder_weights=False):
 
     Notes
     -----
-    Settings of training that are code are left out with a warning, since predictions do not depend
-    on them: `callbacks` and a `RandomState` become None, a function given as `relations` the graph
-    that it returned, and a splitter given as `cv` its default.
+    Settings of the training that are code are left out with a warning, since predictions do not
+    depend on them. `callbacks` and a `RandomState` are replaced by None, a function as `relations`
+    by the graph that it returned, and a splitter as `cv` by the default.
 
     Examples
     --------
@@ -87,11 +87,11 @@ def _save(estimator, path, encoder_weights):
 
 
 def load(path):
-    """Load a model that `save` wrote, without running anything the file brings along.
+    """Load a model that `save` wrote, without running code from the file.
 
-    A file can only name classes of a fixed list and fill them with numbers and text; sizes, names
-    and types are checked first. Use it for files of other people: unlike `joblib.load` and
-    `pickle.load`, which run the code of whoever made the file.
+    A file can only name classes of a fixed list and fill them with numbers and text, and sizes,
+    names and types are checked first. It is therefore safe to load files from other people, in
+    contrast to `joblib.load` and `pickle.load`, which run code from the file.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def load(path):
     Raises
     ------
     ModelFileError
-        When the file is no model file, damaged, of another format version, or made to do harm.
+        If the file is no model file, damaged, malicious, or of another format version.
 
     See Also
     --------

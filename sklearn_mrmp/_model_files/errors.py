@@ -2,12 +2,11 @@
 
 
 class ModelFileError(ValueError):
-    """A model cannot be saved as data, or a file is not a model file that can be trusted.
+    """A model cannot be saved as data, or a file is not a valid model file.
 
-    `sklearn_mrmp.load` raises it for every file that is truncated, changed, made by a newer
-    version or made to do harm; `sklearn_mrmp.save` for a model with a part that is not plain data.
-    Trouble with the file system itself (no such file, no permission, a full disk) stays the
-    `OSError` it is.
+    `sklearn_mrmp.load` raises it for files that are truncated, changed, malicious, or written by a
+    newer version. `sklearn_mrmp.save` raises it for a model with a part that is not plain data.
+    Problems of the file system (no such file, no permission, a full disk) raise `OSError` instead.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class BaseNeuralClassifier(
         label_weight=None,
         known_rate=None,
     ):
-        """Learn the label graph, the voters with their weights, and the decisions.
+        """Learn the label graph, the base learners with their weights, and the decisions.
 
         Parameters
         ----------
@@ -88,21 +88,22 @@ class BaseNeuralClassifier(
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, at least 0: a row of weight 2 counts like two equal rows.
         X_val, y_val : like `X` and `y`, default=None
-            Held-out rows that take the place of a split of `X`. Labels of a data frame are matched
-            by name. A pipeline transforms `X_val` only with ``transform_input=["X_val"]``.
+            Held-out rows to use instead of a split of `X`. Labels of a data frame are matched by
+            name. A pipeline transforms `X_val` only with ``transform_input=["X_val"]``.
         Y_observed : {array-like, sparse matrix} of shape (n_samples, n_labels), default=None
-            1 for the entries of `y` that are known, for a sparse `y` in which NaN would take much
-            room; None is all.
+            1 for the entries of `y` that are known. Use it with a sparse `y`, in which NaN would
+            need much memory. None means that all entries are known.
         label_weight : "balanced", mapping of str to float, array-like of shape (n_labels,) or \
 None, default=None
-            Weights of the labels in the losses of the network and of the linear voter. A mapping
-            gives those of some labels by name; ``"balanced"`` weighs labels inversely to their
-            frequency, with a mean of 1 over the true entries.
+            Weights of the labels in the losses of the network and of the logistic regression. A
+            mapping has the weights of some labels by name. ``"balanced"`` gives weights that are
+            inversely proportional to the frequency, with a mean of 1 over the true entries.
         known_rate : float, default=None
-            Mean share of a row's labels that will be told in ``predict_proba(X, known=...)``,
-            above 0 and below 1: the linear voter, and the network along the label graph, are then
-            trained to read told labels, too. With None told labels are used by what needs no such
-            training. Nothing changes for rows of which nothing is told.
+            Mean share of a row's labels that will be known in ``predict_proba(X, known=...)``,
+            above 0 and below 1. The logistic regression, and the network along the label graph, are
+            then trained to read known labels, too. With None, known labels are used only by the
+            parts that need no such training. Predictions for rows without known labels do not
+            change.
 
         Returns
         -------
@@ -113,8 +114,8 @@ None, default=None
         ------
         KeyboardInterrupt
             After Ctrl-C. If the network had been trained for an epoch by then, the classifier is
-            fitted with what was learned so far; after a second Ctrl-C, or with folds in processes
-            of their own, it is not.
+            fitted with what was learned so far. After a second Ctrl-C, or with folds in separate
+            processes, it is not fitted.
         """
         with fitted_or_not(self):
             entries = EntryOptions(sample_weight, Y_observed, label_weight, known_rate)

@@ -26,12 +26,12 @@ class ExplainMixin:
     def explain(self, X, labels=None, *, known=None, feature_names=None, texts=None, inside=True):
         """Say why labels have their probabilities.
 
-        The log odds of a label are taken apart into what each voter adds, the frequency of the
-        label, what cross-fitting found to be missing, what told labels say, and what the label
-        sets of the training rows change. These parts add up to ``logit(predict_proba(X))``, and
-        most of them can be looked into: the linear voter is an exact sum over features, the
-        neighbours are training rows, and the network's vote is shared out among the tokens by
-        integrated gradients.
+        The log odds of a label are a sum of parts: what each base learner adds, a correction for
+        the frequency of the label, a shift that is learned with cross-fitting, and what known
+        labels and the label sets of the training rows change. The parts add up to
+        ``logit(predict_proba(X))``. Most parts are explained further: the logistic regression is an
+        exact sum over features, the neighbours are training rows, and what the network adds is
+        divided among the tokens by integrated gradients.
 
         Parameters
         ----------
@@ -39,19 +39,20 @@ class ExplainMixin:
             Rows to explain.
         labels : str, int, or sequence of these, default=None
             Names or numbers of the labels to explain in each row; for a vector target those of
-            classes. None explains the predicted labels of each row, and of a row without any the
-            most probable one.
+            classes. None explains the predicted labels of each row, or the most probable label if
+            no label is predicted.
         known : {array-like, sparse matrix, data frame} of shape (n_samples, n_labels), default=None
             Labels of these rows that are known already, as for `predict_proba`.
         feature_names : sequence of str, or mapping of str to int, default=None
             Names of the columns of `X`, such as ``get_feature_names_out()`` of a vectorizer, or a
             ``vocabulary_``; for token sequences the latter. None uses ``feature_names_in_``, or
-            makes names up.
+            numbers.
         texts : sequence of str, default=None
-            Texts that the rows of `X` were made of; features that are words are then found in
-            them. Not needed where `X` holds texts.
+            Texts that the rows of `X` were made from, in which words are then marked. Not needed if
+            `X` contains texts.
         inside : bool, default=True
-            Whether to look into the parts. Without it many more labels can be explained at once.
+            Whether to explain the parts further. Without it, many more labels can be explained at
+            once.
 
         Returns
         -------
@@ -60,11 +61,11 @@ class ExplainMixin:
 
         Notes
         -----
-        Integrated gradients start at a row whose tokens are all zeros, and its columns of vectors
-        at their means. Steps are added until the shares of all tokens add up to the network's vote
-        within 0.02; what is left, and rounding, is the ``residual`` of the terms.
-        Of several classes the last part, ``other_classes``, is what their probabilities change in
-        making all of them sum to 1.
+        Integrated gradients start at a row whose tokens are all zeros, or, for vectors, at the
+        means of the columns. Steps are added until the shares of all tokens add up to the network's
+        log odds within 0.02. The remaining difference is the ``residual`` of the terms. For several
+        classes, the last part, ``other_classes``, is the change that makes all probabilities sum to
+        1.
 
         Examples
         --------

@@ -31,16 +31,16 @@ class ToldLabelsMixin:
             Input rows.
         known : {array-like, sparse matrix, data frame} of shape (n_samples, n_labels), default=None
             Labels of these rows that are known already: 1 for a label that a row has, 0 for one
-            that it has not, NaN for one that is not known. What a sparse matrix does not store is
-            not known, while a stored 0 is told. Columns of a data frame are matched by name, and
-            labels without a column are not known. For label matrices only.
+            that it has not, NaN for one that is not known. Entries that a sparse matrix does not
+            store are not known, while a stored 0 is a known 0. Columns of a data frame are matched
+            by name, and labels without a column are not known. For label matrices only.
 
         Returns
         -------
         P : ndarray of shape (n_samples, n_labels)
-            One independent probability per label for a label matrix target; for a vector target
-            one column per class, with rows that sum to 1. Labels that are told have a probability
-            next to 0 or 1, and the other ones are given these.
+            One independent probability per label for a label matrix target; for a vector target one
+            column per class, with rows that sum to 1. Known labels have a probability next to 0 or
+            1, and the other probabilities are conditional on them.
         """
         if known is None:
             return super().predict_proba(X)
@@ -59,8 +59,8 @@ class ToldLabelsMixin:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Input rows.
         known : {array-like, sparse matrix, data frame} of shape (n_samples, n_labels), default=None
-            Labels of these rows that are known already, as for `predict_proba`; they are predicted
-            as they are told.
+            Labels of these rows that are known already, as for `predict_proba`. They are returned
+            as they are.
 
         Returns
         -------
@@ -99,9 +99,9 @@ class ToldLabelsMixin:
         Returns
         -------
         names : list of list of str
-            For each row the names of what `predict` predicts, in the order of `label_names_`:
-            ``"0"``, ``"1"``, … where the training labels had no names. Not for a vector target,
-            whose classes `predict` returns.
+            For each row the names of the predicted labels, in the order of `label_names_`: ``"0"``,
+            ``"1"``, … if the training labels had no names. Not for a vector target, whose classes
+            `predict` returns.
         """
         return self._named(self.predict(X, known))
 

@@ -54,15 +54,15 @@ class OnnxSource:
 def to_onnx(classifier, path=None, *, sparse_rows=False):
     """Write a fitted classifier as an ONNX model.
 
-    The model takes rows as ``predict_proba`` does and computes everything behind them: the
-    representation of the rows, the network, the linear voter, their weighted vote, and the label
-    sets that are mixed in. In onnxruntime its probabilities are those of ``predict_proba`` within
+    The model takes rows as ``predict_proba`` does and computes everything that follows: the scaling
+    of the columns, the network, the linear base learner, their weighted vote, and the label sets
+    that are mixed in. In onnxruntime its probabilities are those of ``predict_proba`` within
     1e-5 for rows of float32.
 
     Parameters
     ----------
     classifier : MrMPClassifier, LaMPClassifier or MPVAEClassifier
-        A fitted classifier whose voters are ``"network"``, ``"linear"``, or both.
+        A fitted classifier whose base learners (`voters`) are ``"network"``, ``"linear"``, or both.
     path : str or path-like, default=None
         The file. One that exists is replaced, in one step at the end. None writes none.
     sparse_rows : bool, default=False
@@ -83,20 +83,20 @@ def to_onnx(classifier, path=None, *, sparse_rows=False):
           states.
 
         Its outputs: ``probabilities``, float32, as ``predict_proba`` returns them; and ``labels``,
-        as ``predict`` returns them, where the present `decision` is a cut for each label or for
-        all of them. The metadata have ``label_names`` and, if there are such, ``feature_names`` and
-        ``classes``, in JSON; ``input_type`` and ``decision``.
+        as ``predict`` returns them, where the present `decision` is a threshold for each label or
+        for all of them. The metadata have ``label_names`` and, if there are such, ``feature_names``
+        and ``classes``, in JSON; ``input_type`` and ``decision``.
 
     Raises
     ------
     ValueError
-        For a part that cannot be written, such as the neighbour voter; the message says how to fit
-        without it.
+        For a part that cannot be written, such as the nearest neighbours; the message says how to
+        fit without it.
 
     Warns
     -----
     UserWarning
-        When the present `decision` is no cut, so that there is no output ``labels``.
+        If the present `decision` is no threshold, so that there is no output ``labels``.
 
     See Also
     --------
@@ -104,9 +104,10 @@ def to_onnx(classifier, path=None, *, sparse_rows=False):
 
     Notes
     -----
-    Labels told by ``known=`` and explanations are not part of the model, nor does it check rows as
-    ``predict_proba`` does: missing values give numbers without a meaning. Rows and entries must be
-    at least one. Memory grows with the rows of a call, so cut many of them into batches.
+    Known labels (``known=``) and explanations are not part of the model. It does not check rows as
+    ``predict_proba`` does: missing values give numbers without a meaning. There must be at least
+    one row, and one entry or token of padding. Memory grows with the rows of a call, so cut many of
+    them into batches.
 
     Examples
     --------
@@ -138,9 +139,9 @@ def to_onnx(classifier, path=None, *, sparse_rows=False):
     has_labels = write_labels(op, P, source.encoding, source.rule)
     if not has_labels:
         warnings.warn(
-            f"decision={source.decision} is no cut of probabilities, so that the model gives "
-            "probabilities and no labels. For labels call set_params(decision='threshold'), or "
-            "another cut, before to_onnx.",
+            f"decision={source.decision} is no threshold of probabilities, so that the model gives "
+            "probabilities and no labels. For labels, call set_params(decision='threshold') or "
+            "set a number before to_onnx.",
             stacklevel=2,
         )
     metadata = _metadata(source, has_labels)

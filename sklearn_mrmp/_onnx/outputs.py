@@ -9,19 +9,26 @@ import numpy as np
 
 from sklearn_mrmp._decisions.goals.floors import FloorRule
 from sklearn_mrmp._decisions.goals.given import BestLabelRule, CutsRule
-from sklearn_mrmp._decisions.rules.cuts import GlobalThresholdRule, LabelThresholdRule
+from sklearn_mrmp._decisions.rules.cuts import (
+    AtLeastOneRule,
+    GlobalThresholdRule,
+    LabelThresholdRule,
+)
 from sklearn_mrmp._decisions.rules.expected_cuts import MacroF1Rule, MicroF1Rule
 
 # Rules that compare probabilities with numbers, and where the numbers are.
 _CUTS = {
     GlobalThresholdRule: "threshold",
     MicroF1Rule: "threshold",
+    AtLeastOneRule: "threshold",
     BestLabelRule: "threshold",
     LabelThresholdRule: "thresholds",
     MacroF1Rule: "thresholds",
     CutsRule: "thresholds",
     FloorRule: "thresholds",
 }
+# Those that predict the best label of a row in any case.
+_WITH_BEST = (AtLeastOneRule, BestLabelRule)
 
 
 def write_probabilities(op, P, encoding):
@@ -87,7 +94,7 @@ def _decided(op, P, rule, n_labels):
         return None
     cuts = np.asarray(getattr(rule, _CUTS[type(rule)]), dtype=np.float32)
     decided = op("GreaterOrEqual", P, cuts)
-    if type(rule) is not BestLabelRule:
+    if not isinstance(rule, _WITH_BEST):
         return decided
     best = op("ArgMax", P, axis=1, keepdims=1)
     return op("Or", decided, op("Equal", np.arange(n_labels), best))

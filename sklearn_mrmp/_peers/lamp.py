@@ -1,6 +1,6 @@
 """`LaMPClassifier`: its parameters, how its network is made, and the publication's settings.
 
-How it is fitted and how it predicts is the affair of `_neural`. Knows `nn.LaMPModule`.
+`_neural` has the code that fits and predicts. Knows `nn.LaMPModule`.
 """
 
 from collections.abc import Mapping
@@ -88,10 +88,11 @@ register(LaMPArchitecture())
 class LaMPClassifier(BaseNeuralClassifier):
     """Multi-label classifier with label message passing, LaMP.
 
-    Each label is a vector. In rounds, every label attends to the tokens of the row first, and to
-    its neighbours in a label graph then; in the end each label decides for itself by its vector.
-    In contrast to `MrMPClassifier`, messages between labels depend on the row, and the graph only
-    says who may send them. Decisions for four metrics are tuned on held-out rows.
+    Each label is a vector. In each round, every label first attends to the tokens of the row, and
+    then to its neighbours in a label graph. In the end, the probability of each label is computed
+    from its vector. In contrast to `MrMPClassifier`, messages between labels depend on the row, and
+    the graph only determines which labels may exchange them. Decisions for four metrics are tuned
+    on held-out rows.
 
     Parameters
     ----------
@@ -112,43 +113,43 @@ class LaMPClassifier(BaseNeuralClassifier):
         Network: ``"paper"`` has no bias and starts label embeddings at unit scale; ``"default"``
         has a bias per label, which starts at its frequency.
     input_type, max_tokens, encoder, encoder_lr
-        Input: as of `MrMPClassifier`.
+        Input: as for `MrMPClassifier`.
     relations : {"prior", "full", "edgeless", "chi2"}, None, LabelGraph, mapping or callable, \
 default="prior"
         Graph: which labels send messages to each other, besides each to itself. ``"prior"``:
         labels that occur together in any training row. ``"full"``: all. ``"edgeless"`` or None:
-        none. The others are those of `MrMPClassifier`; labels that any relation links in either
-        direction hear each other.
+        none. The others are those of `MrMPClassifier`; labels that any relation links, in either
+        direction, exchange messages.
     alpha : float, default=0.05
         Graph: level of the tests of ``"chi2"``.
     voters : sequence, default=("network",)
-        Ensemble: who votes beside the network, as of `MrMPClassifier`; by default nobody.
+        Ensemble: the base learners, as for `MrMPClassifier`; by default the network alone.
     label_sets : bool, default=False
-        Ensemble: mix in the probabilities under the label sets of the training rows.
+        Ensemble: whether to mix in the probabilities by the label sets of the training rows.
     label_shortlist : int, "auto" or None, default=None
-        Ensemble: candidate labels per row that the network looks at, named by the linear voter.
-        Candidates hear each other alone. None looks at every label.
+        Ensemble: number of candidate labels per row, which the logistic regression chooses.
+        Only candidates exchange messages. None computes all labels.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
-        Training: as of `MrMPClassifier`.
+        Training: as for `MrMPClassifier`.
     cv : float, int or cross-validation splitter, default=0.1
-        Held-out rows: as of `MrMPClassifier`.
+        Held-out rows: as for `MrMPClassifier`.
     metric, decision
-        Decisions: as of `MrMPClassifier`; both are read when predicting.
+        Decisions: as for `MrMPClassifier`; both are read when predicting.
     device, n_threads, n_jobs, callbacks, checkpoint_dir, verbose, progress_bar, random_state
-        Run: as of `MrMPClassifier`.
+        Run: as for `MrMPClassifier`.
 
     Attributes
     ----------
     classes_ : list of ndarray, or ndarray
         ``array([0, 1])`` for each label of a label matrix; the classes of a vector target.
     label_graph_ : LabelGraph or None
-        Who sends messages to whom; None for ``"full"`` and ``"edgeless"``, which need no list.
+        Which labels exchange messages; None for ``"full"`` and ``"edgeless"``.
     label_embeddings_ : ndarray of shape (n_labels, d_model)
         Vectors that labels start from.
     thresholds_, decision_rules_, voters_, vote_weights_, history_, n_iter_, best_epoch_, net_
-        As of `MrMPClassifier`, as are its other attributes.
+        As for `MrMPClassifier`, like its other attributes.
 
     See Also
     --------

@@ -1,6 +1,6 @@
 """`MLRNNClassifier`: its parameters, how its network is made, and the publication's settings.
 
-How it is fitted and how it predicts is the affair of `_neural`. Knows `nn.MLRNNModule`.
+`_neural` has the code that fits and predicts. Knows `nn.MLRNNModule`.
 """
 
 from dataclasses import dataclass, replace
@@ -89,12 +89,12 @@ register(MLRNNArchitecture())
 
 
 class MLRNNClassifier(BaseNeuralClassifier):
-    """Multi-label classifier that names the labels of a row one after the other, ML-RNN.
+    """Multi-label classifier that predicts the labels of a row one after the other, ML-RNN.
 
-    A recurrent network gives the probability of the next label, given the row and the labels so
-    far, until it says that there are no more. By the chain rule that is a probability for every
-    label set, and a beam search finds the most probable ones. For subset accuracy the best of them
-    is the prediction; for other metrics, labels have their probabilities under these sets, and
+    A recurrent network computes the probability of the next label, or of the end, given the row and
+    the labels so far. By the chain rule, this gives a probability of every label set, and a beam
+    search finds the most probable ones. For subset accuracy, the most probable set is the
+    prediction. For other metrics, the probabilities of labels are computed from these sets, and
     decisions are tuned on held-out rows.
 
     Parameters
@@ -113,52 +113,52 @@ class MLRNNClassifier(BaseNeuralClassifier):
         Network: ``"paper"`` reads means of tokens as they are; ``"default"`` normalises them,
         weighs words by tf-idf, and starts labels at their frequencies.
     label_order : {"f2r", "r2f", "free"} or sequence, default="f2r"
-        Labels: the order in which the labels of a row are named. ``"f2r"``: frequent ones first.
-        ``"r2f"``: rare ones first. A sequence of all label numbers, or of all label names: that
-        one, such as from the top of a hierarchy down. ``"free"``: any; the network learns from
-        sequences of its own which labels are still missing.
+        Labels: the order of the labels in a sequence. ``"f2r"``: frequent ones first. ``"r2f"``:
+        rare ones first. You can also pass all label numbers, or all label names, in the order
+        that you want. ``"free"``: any order; the network is trained on sequences that it
+        generates itself, and learns which labels are still missing.
     masked : bool, default=True
-        Labels: whether the network is kept from naming labels against the order, or twice, so that
-        every label set is one sequence and the probabilities of all sets sum to 1. In the
-        publication it is not.
+        Labels: whether the network cannot predict labels against the order, or twice, so that
+        every label set is one sequence and the probabilities of all sets sum to 1. The
+        publication has no such mask.
     beam_width : int, default=16
-        Search: label sets that are kept of each row.
+        Search: number of label sets that are kept for each row.
     max_labels : int, default=50
-        Search: labels of a predicted set at most.
+        Search: largest number of labels of a predicted set.
     length_penalty : float, default=0.0
         Search: the log probability of a set is divided by this power of its size plus 1 when the
         best set is chosen. 0 takes the most probable set; the publication's code has 1, which
         favours large sets.
     input_type, max_tokens, encoder, encoder_lr
-        Input: as of `MrMPClassifier`. The network reads sequences and token states in their order
+        Input: as for `MrMPClassifier`. The network reads sequences and token states in their order
         and attends to them at each step; of bags and vectors it reads the mean of the tokens.
     voters : sequence, default=("network",)
-        Ensemble: who votes beside the network, as of `MrMPClassifier`; by default nobody.
+        Ensemble: the base learners, as for `MrMPClassifier`; by default the network alone.
     label_sets : bool, default=False
-        Ensemble: mix in the probabilities under the label sets of the training rows.
+        Ensemble: whether to mix in the probabilities by the label sets of the training rows.
     label_shortlist : int, "auto" or None, default=None
-        Ensemble: candidate labels per row that the network looks at, named by the linear voter.
+        Ensemble: number of candidate labels per row, which the logistic regression chooses.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
-        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 64 and an `lr` of 0.004.
+        Training: as for `MrMPClassifier`; ``"auto"`` is a `batch_size` of 64 and an `lr` of 0.004.
     cv : float, int or cross-validation splitter, default=0.1
-        Held-out rows: as of `MrMPClassifier`.
+        Held-out rows: as for `MrMPClassifier`.
     metric, decision
-        Decisions: as of `MrMPClassifier`; both are read when predicting.
+        Decisions: as for `MrMPClassifier`; both are read when predicting.
     device, n_threads, n_jobs, callbacks, checkpoint_dir, verbose, progress_bar, random_state
-        Run: as of `MrMPClassifier`.
+        Run: as for `MrMPClassifier`.
 
     Attributes
     ----------
     classes_ : list of ndarray, or ndarray
         ``array([0, 1])`` for each label of a label matrix; the classes of a vector target.
     label_order_ : ndarray of shape (n_labels,), or None
-        Label numbers in the order in which they are named; None if it is free.
+        Label numbers in the order of the sequences; None if it is free.
     label_embeddings_ : ndarray of shape (n_labels, d_label)
-        Vectors that the network reads of the labels that it has named.
+        Vectors of the labels that the network reads after it has predicted them.
     thresholds_, decision_rules_, voters_, vote_weights_, history_, n_iter_, best_epoch_, net_
-        As of `MrMPClassifier`, as are its other attributes; `label_graph_` is None.
+        As for `MrMPClassifier`, like its other attributes; `label_graph_` is None.
 
     See Also
     --------
@@ -167,11 +167,11 @@ class MLRNNClassifier(BaseNeuralClassifier):
 
     Notes
     -----
-    ``metric="accuracy"`` with ``decision="optimal"`` predicts the most probable label set, if one
-    network votes alone: without other `voters`, with one member, and without folds or `label_sets`.
-    No rule is used then. Otherwise, and for the other metrics, decisions are made from
-    probabilities of labels. These are their shares among the sets that the search has kept; labels
-    in none of them all have the smallest probability there is.
+    ``metric="accuracy"`` with ``decision="optimal"`` predicts the most probable label set, if there
+    is one network and nothing else: without other `voters`, with one member, and without folds or
+    `label_sets`. Otherwise, and for the other metrics, decisions are made from probabilities of
+    labels. These are their shares among the sets that the search keeps. All labels that are in none
+    of these sets have the same small probability.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """`MPVAEClassifier`: its parameters, how its network is made, and the publication's settings.
 
-How it is fitted and how it predicts is the affair of `_neural`. Knows `nn.MPVAEModule`.
+`_neural` has the code that fits and predicts. Knows `nn.MPVAEModule`.
 """
 
 from dataclasses import dataclass
@@ -125,25 +125,25 @@ class MPVAEClassifier(BaseNeuralClassifier):
         Loss: weights of the negative log likelihood, of the ranking of a row's labels before all
         others, and of the divergence between the two latent distributions.
     input_type, max_tokens, encoder, encoder_lr
-        Input: as of `MrMPClassifier`. A sequence is read as a bag of its tokens, token states by
+        Input: as for `MrMPClassifier`. A sequence is read as a bag of its tokens, token states by
         their sum.
     voters : sequence, default=("network",)
-        Ensemble: who votes beside the network, as of `MrMPClassifier`; by default nobody.
+        Ensemble: the base learners, as for `MrMPClassifier`; by default the network alone.
     label_sets : bool, default=False
-        Ensemble: mix in the probabilities under the label sets of the training rows.
+        Ensemble: whether to mix in the probabilities by the label sets of the training rows.
     label_shortlist : int, "auto" or None, default=None
-        Ensemble: candidate labels per row that the network looks at, named by the linear voter.
+        Ensemble: number of candidate labels per row, which the logistic regression chooses.
     n_members : int, default=1
         Ensemble: number of networks, trained from different seeds, whose logits are averaged.
     max_epochs, batch_size, lr, weight_decay, lr_schedule, early_stopping, refit
-        Training: as of `MrMPClassifier`; ``"auto"`` is a `batch_size` of 128 and an `lr` of 0.0005
+        Training: as for `MrMPClassifier`; ``"auto"`` is a `batch_size` of 128 and an `lr` of 0.0005
         for bags of words, else 32 and 0.001.
     cv : float, int or cross-validation splitter, default=0.1
-        Held-out rows: as of `MrMPClassifier`.
+        Held-out rows: as for `MrMPClassifier`.
     metric, decision
-        Decisions: as of `MrMPClassifier`; both are read when predicting.
+        Decisions: as for `MrMPClassifier`; both are read when predicting.
     device, n_threads, n_jobs, callbacks, checkpoint_dir, verbose, progress_bar, random_state
-        Run: as of `MrMPClassifier`.
+        Run: as for `MrMPClassifier`.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class MPVAEClassifier(BaseNeuralClassifier):
     label_embeddings_ : ndarray of shape (n_labels, d_inner)
         Vectors by which the decoder decides about labels.
     thresholds_, decision_rules_, voters_, vote_weights_, history_, n_iter_, best_epoch_, net_
-        As of `MrMPClassifier`, as are its other attributes; `label_graph_` is None.
+        As for `MrMPClassifier`, like its other attributes; `label_graph_` is None.
 
     See Also
     --------

@@ -17,8 +17,8 @@ _NAME_LENGTH = 24  # longer names would take the room of the bars
 class ExplanationDisplay:
     """Picture of an explanation: what each part adds to the log odds, and what each feature adds.
 
-    Blue bars raise the probability of the label, red ones lower it. The bars of the first panel
-    add up to the log odds; those of the second are sums over the voters that can be looked into.
+    Blue bars raise the probability of the label, red ones lower it. The bars of the first panel add
+    up to the log odds. Those of the second are sums over the base learners whose terms are known.
 
     It is recommended to use `ExplanationDisplay.from_explanation` or
     `ExplanationDisplay.from_estimator`.

@@ -49,7 +49,7 @@ class LabelReport:
     average_precision : ndarray of shape (n_labels,)
         Of the scores, whatever the cut.
     cut : ndarray of shape (n_labels,)
-        What a score had to reach for the label to be predicted; NaN if that depends on the row.
+        The threshold of the label; NaN if it depends on the row.
     brier : ndarray of shape (n_labels,)
         Mean squared difference of probability and label.
     calibration_error : ndarray of shape (n_labels,)
@@ -62,9 +62,9 @@ class LabelReport:
         ``"accuracy"``, ``"f1_samples"``, ``"f1_micro"`` and ``"f1_macro"`` of the predictions, as
         scikit-learn computes them with ``zero_division=0``.
     graph : LabelGraph or None
-        Shown in the page.
+        The label graph, which the page shows.
     settings : dict of str to str, or None
-        How the predictions came about; shown in the page.
+        How the predictions were made, which the page shows.
 
     See Also
     --------
@@ -128,13 +128,13 @@ class LabelReport:
         label_names : sequence of str, default=None
             Names of the labels; those of a data frame `Y_true`, or numbers, when None.
         cuts : float or array-like of shape (n_labels,), default=None
-            What the scores had to reach.
+            The thresholds that the predictions were made with.
         probabilities : bool, default=True
             Whether `Y_score` are probabilities; others have no calibration.
         graph : LabelGraph, default=None
             A graph of the labels, for the page.
         settings : mapping of str to object, default=None
-            How the predictions came about, for the page.
+            How the predictions were made, for the page.
 
         Returns
         -------

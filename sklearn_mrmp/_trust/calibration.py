@@ -51,40 +51,41 @@ class StepMap:
 
 
 class LabelCalibrator(DocLinkMixin, BaseEstimator):
-    """Calibrate the probabilities of each label, carefully where it is rare.
+    """Calibrate the probabilities of each label, with shrinkage for rare labels.
 
     Parameters
     ----------
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        ``"sigmoid"`` finds a slope and a shift of the log odds (Platt), ``"isotonic"`` the best
-        rising function, which needs more rows.
+        ``"sigmoid"`` finds a slope and a shift of the log odds (Platt scaling), and ``"isotonic"``
+        the best increasing function, which needs more rows.
     shrinkage : "auto" or float, default="auto"
-        How far a label's map is drawn towards the map of all labels together: one with n positive
-        rows has the weight ``n / (n + shrinkage)``. 0 leaves each label to itself, ``np.inf`` uses
-        one map for all. ``"auto"`` takes the value whose log loss is smallest in a
-        cross-validation of the given rows.
+        How much the function of a label is shrunk towards that of all labels together. With n
+        positive rows, a label's own function has the weight ``n / (n + shrinkage)``. 0 uses only
+        the label's own function, and ``np.inf`` one function for all labels. ``"auto"`` chooses the
+        value with the smallest log loss in a cross-validation on the given rows.
 
     Attributes
     ----------
     shrinkage_ : float
         The shrinkage in use.
     weights_ : ndarray of shape (n_labels,)
-        Weight of each label's own map.
+        Weight of each label's own function.
     pooled_map_ : callable
-        The map of all labels together.
+        The function of all labels together.
     label_maps_ : list of callable or None
-        The map of each label; None where its weight is 0.
+        The function of each label; None if its weight is 0.
 
     See Also
     --------
-    CalibratedMultilabelClassifier : The same around a classifier.
+    CalibratedMultilabelClassifier : The same, wrapped around a classifier.
     ReliabilityDisplay : Shows how calibrated probabilities are.
 
     Notes
     -----
     Within a label, calibration keeps the order of the rows, except that isotonic regression makes
-    some of them equal. Probabilities must come from a classifier that was not fitted on the given
-    rows: `oof_proba_` of a classifier with ``cv=5`` has them for all training rows.
+    some of them equal. The probabilities must come from a classifier that was not fitted on the
+    given rows. `oof_proba_` of a classifier with ``cv=5`` has such probabilities for all training
+    rows.
 
     Examples
     --------

@@ -31,23 +31,25 @@ from sklearn_mrmp._trust.calibration import LabelCalibrator
 
 
 class CalibratedMultilabelClassifier(MetaEstimatorMixin, BaseMultilabelClassifier):
-    """Any multi-label classifier, with probabilities that are as often right as they say.
+    """Any multi-label classifier, with calibrated probabilities.
 
-    The classifier's probabilities for rows that it was not fitted on teach a `LabelCalibrator`; the
-    classifier itself is then fitted on all rows.
+    A `LabelCalibrator` is fitted on probabilities of rows that the classifier was not fitted on.
+    The classifier itself is then fitted on all rows.
 
     Parameters
     ----------
     estimator : estimator instance
         A classifier of label matrices with ``predict_proba``, of either of scikit-learn's shapes.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        Kind of the maps; see `LabelCalibrator`.
+        Kind of the calibration; see `LabelCalibrator`.
     shrinkage : "auto" or float, default="auto"
-        How far the map of a rare label is drawn towards that of all labels; see `LabelCalibrator`.
+        How much the calibration of a rare label is shrunk towards that of all labels; see
+        `LabelCalibrator`.
     cv : int, float, "prefit", cross-validation generator or iterable, default=None
-        Which rows calibrate: None is 5 folds, an int that many; a float in (0, 1) is a share that
-        is held out; ``"prefit"`` are the rows given to ``fit``, which a fitted `estimator` has not
-        seen; a splitter or an iterable of (train, test) positions, its test rows.
+        Rows for the calibration. None: out-of-fold rows of 5 folds. An int: of that many folds. A
+        float in (0, 1): this share of the rows, held out. ``"prefit"``: the rows passed to ``fit``,
+        which a fitted `estimator` has not seen. A splitter or an iterable of (train, test)
+        positions: the test rows.
     n_jobs : int, default=None
         Number of folds fitted at once.
     random_state : int, RandomState instance or None, default=None
@@ -66,13 +68,13 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, BaseMultilabelClassifie
 
     See Also
     --------
-    LabelCalibrator : The calibration alone, for probabilities that are there already.
+    LabelCalibrator : The calibration alone, for probabilities that you already have.
     TunedDecisionClassifier : Decisions for a metric; put it around this one to have both.
 
     Notes
     -----
-    ``predict`` cuts the calibrated probabilities at 1/2. The classes of a vector target are
-    calibrated one against the others, and their probabilities divided by their sum.
+    ``predict`` uses a threshold of 1/2. The classes of a vector target are calibrated one against
+    the others, and their probabilities are divided by their sum.
 
     Examples
     --------

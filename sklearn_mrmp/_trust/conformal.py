@@ -19,12 +19,12 @@ from sklearn_mrmp._trust.entries import checked_entries, checked_probabilities
 
 
 class LabelConformal(DocLinkMixin, BaseEstimator):
-    """Say of each label "yes", "no" or "cannot tell", and be right as often as asked for.
+    """Prediction sets for each label (yes, no, or cannot tell) with a guaranteed coverage.
 
-    Probabilities of calibration rows tell how low a label's probability can be where the label is
-    there, and how high where it is not. A new row gets a set of answers for each label. Of the rows
-    that have a label, the set contains 1 for a share of at least ``1 - alpha``; of the rows that do
-    not have it, the set contains 0 for at least that share.
+    On calibration rows, bounds are found: how low the probability of a label can be if a row has
+    the label, and how high if it does not. A new row gets a set of answers for each label. Among
+    the rows that have a label, the set contains 1 for a share of at least ``1 - alpha``. Among the
+    rows that do not have it, the set contains 0 for at least this share.
 
     Parameters
     ----------
@@ -34,28 +34,27 @@ class LabelConformal(DocLinkMixin, BaseEstimator):
     Attributes
     ----------
     lowest_present_ : ndarray of shape (n_labels,)
-        1 is in the set of a label whose probability is at least this one.
+        1 is in the set of a label if its probability is at least this one.
     highest_absent_ : ndarray of shape (n_labels,)
-        0 is in the set of a label whose probability is at most this one.
+        0 is in the set of a label if its probability is at most this one.
     n_calibration_ : int ndarray of shape (n_labels, 2)
         Calibration rows without and with each label.
     always_included_ : bool ndarray of shape (n_labels, 2)
-        Whether 0, and whether 1, is in every set of a label, because fewer than ``1 / alpha - 1``
-        calibration rows are like that: nothing can be promised by leaving it out.
+        Whether 0, and whether 1, is in every set of a label, because there are fewer than ``1 /
+        alpha - 1`` such calibration rows, which is too few for a guarantee.
 
     See Also
     --------
-    LabelCalibrator : Probabilities that are as often right as they say.
+    LabelCalibrator : Calibrated probabilities.
 
     Notes
     -----
     The guarantee needs calibration rows and new rows that are exchangeable, as draws from the same
     distribution are, and probabilities of a classifier that was not fitted on the calibration rows.
-    It holds whatever the classifier is like, for any number of rows, on average over draws of the
-    calibration rows; a better classifier gives smaller sets. It is a promise about each label, not
-    about all labels of a row at once. Out-of-fold probabilities (`oof_proba_`) use all rows, but
-    those of new rows come from a classifier of more rows, so that the guarantee is then
-    approximate.
+    It holds for any classifier and any number of rows, on average over draws of the calibration
+    rows. A better classifier gives smaller sets. The guarantee is about each label, not about all
+    labels of a row at the same time. You can use out-of-fold probabilities (`oof_proba_`) of all
+    rows. The guarantee is then approximate, because the final classifier was fitted on more rows.
 
     Unknown entries (NaN) of the calibration labels, and rows without probabilities, are left out.
 
@@ -114,8 +113,8 @@ class LabelConformal(DocLinkMixin, BaseEstimator):
         -------
         sets : bool ndarray of shape (n_samples, n_labels, 2)
             ``sets[i, j, 0]`` says whether label `j` of row `i` may be absent, ``sets[i, j, 1]``
-            whether it may be present. Both are possible where one cannot tell; none is where
-            either would be unusual.
+            whether it may be present. Both are true if one cannot tell, and none if either would be
+            unusual.
         """
         check_is_fitted(self)
         P = checked_probabilities(P)

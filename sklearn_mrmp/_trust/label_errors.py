@@ -42,8 +42,8 @@ class LabelErrors:
     scores : ndarray
         How suspicious it is, between 0 and 1, falling.
     because : int ndarray
-        The label of the row that speaks most against what was given, by the label graph; -1 where
-        none does, or without a graph.
+        The label of the row that is the strongest evidence against the given value, by the label
+        graph; -1 if there is none, or without a graph.
     label_names : ndarray of str
         Names of the labels.
 
@@ -116,13 +116,14 @@ def label_errors(Y, P, graph=None, *, min_score=0.5, n_most=None):
         ``cross_val_predict``. Rows of NaN are not judged. If both are data frames, labels are
         matched by name.
     graph : LabelGraph, default=None
-        Which labels are related, learned by `label_graph` or given, as a hierarchy is. The other
-        labels of a row are then witnesses: a child without its parent, two labels that hardly ever
-        come together, a label without those that it always comes with. None goes by `P` alone.
+        Which labels are related: a graph learned by `label_graph`, or a given one, such as a
+        hierarchy. The other labels of a row are then used as well. They reveal, for example, a
+        child without its parent, two labels that hardly ever occur together, or a label without
+        another one that it always occurs with. None uses `P` alone.
     min_score : float, default=0.5
         Entries of at least this score are returned.
     n_most : int, default=None
-        At most so many entries are returned; None is all.
+        Largest number of entries to return; None is all.
 
     Returns
     -------
@@ -137,15 +138,15 @@ def label_errors(Y, P, graph=None, *, min_score=0.5, n_most=None):
     Notes
     -----
     The probability of an entry, p, comes from a logistic regression of all labels on the log odds
-    of `P` and on what the related labels of the row add to them. What linked labels say is learned
-    from the other four fifths of the rows, so that no row speaks for itself. A label that is
-    missing scores p: it is suspicious above 1/2, where it is more probable than not. A label that
-    is given scores ``expit(logit(r) - logit(p))``, where r is its mean probability over all rows:
-    it is suspicious above 1/2, where it is less probable than in other rows. Both are the odds of
-    an error, up to a common factor, if labels are forgotten, and given by mistake, in proportion to
-    how often they are used.
+    of `P` and on what the related labels of the row add to them. What linked labels add is learned
+    on the other four fifths of the rows, so that no row is used for itself. The score of a missing
+    label is p, which is above 1/2 if the label is more probable than not. The score of a given
+    label is ``expit(logit(r) - logit(p))``, where r is its mean probability over all rows. It is
+    above 1/2 if the label is less probable than in other rows. Both are the odds of an error, up to
+    a common factor, if labels are forgotten, and given by mistake, in proportion to how often they
+    are used.
 
-    The score is no proof. Have a person look at the entries from the top.
+    A high score is no proof. A person should check the entries, beginning with the first.
 
     References
     ----------

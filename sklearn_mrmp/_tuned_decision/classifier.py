@@ -58,9 +58,10 @@ class TunedDecisionClassifier(
 ):
     """Any multi-label classifier, with the decisions that are best for a metric.
 
-    The classifier's scores on rows it was not fitted on tell how to turn scores into label sets:
-    by the best threshold, or by a rule made for the metric. All four metrics are prepared in
-    ``fit``; `metric` and `decision` may be changed afterwards, without fitting again.
+    The classifier's scores on rows that it was not fitted on are used to find how to turn scores
+    into label sets: by the best threshold, or by a rule that is made for the metric. Decisions for
+    all four metrics are tuned in ``fit``. `metric` and `decision` can be changed afterwards,
+    without fitting again.
 
     Parameters
     ----------
@@ -68,19 +69,20 @@ class TunedDecisionClassifier(
         A classifier of label matrices with ``predict_proba`` (of either shape) or
         ``decision_function``.
     metric : {"accuracy", "f1_samples", "f1_micro", "f1_macro"}, default="f1_micro"
-        What predictions are to maximise. ``score`` follows it, and so does a search with
-        ``scoring=None``.
+        The metric that predictions are tuned for. ``score`` computes it, and therefore also a
+        search with ``scoring=None``.
     decision : {"optimal", "threshold", "label_sets", "top_k", "at_least_one"}, decision object, \
 rule or float, default="optimal"
-        How: by the rule made for the metric or by one of the others of `fit_decision_rules`; or,
-        whatever the metric, by a decision object such as ``PrecisionFloor(0.9)``, or by a number
-        from 0 to 1, a cut that scores have to reach. All of these can be changed after ``fit``. A
-        rule of your own, with ``fit(Y, P, Y_train)`` and ``decide(P)``, has to be given before.
+        How label sets are predicted: by the rule that is made for the metric, or by another rule of
+        `fit_decision_rules`; by a decision object such as ``PrecisionFloor(0.9)``, whatever the
+        metric is; or by a threshold of your own, a number from 0 to 1. All of these can be changed
+        after ``fit``. A rule of your own, with ``fit(Y, P, Y_train)`` and ``decide(P)``, must be
+        set before.
     hierarchy : sequence, mapping or sparse matrix, default=None
-        Which labels are above which others, as `hierarchy_relation` takes it or returns it. Scores
-        are then lifted before decisions are tuned, so that no label has less than one below it, and
-        the ancestors of every predicted label are predicted, too. Labels of ``fit`` have to respect
-        the hierarchy; see `add_ancestors`.
+        A hierarchy of the labels, as `hierarchy_relation` takes it or returns it. Before decisions
+        are tuned, the score of each label is raised to the highest score of the labels below it,
+        and the ancestors of every predicted label are predicted, too. Labels of ``fit`` must be
+        consistent with the hierarchy; see `add_ancestors`.
     cv : int, float, "prefit", cross-validation generator or iterable, default=None
         Which rows the decisions are tuned on:
 
@@ -107,14 +109,15 @@ rule or float, default="optimal"
     label_names_ : ndarray of str
         Column names of the target, or numbers.
     thresholds_ : dict of str to float
-        The best global cut of the scores for each metric.
+        The best global threshold of the scores for each metric.
     decision_rules_ : dict of str to dict of str to rule
         The rules of decisions that have a name, by decision and metric.
     decision_rule_ : rule
         The rule of the present `metric` and `decision`; its attributes say what was chosen.
     best_score_ : float
-        The metric on the rows used for tuning, for the present `metric` and `decision`; of a
-        decision object what it maximises itself. Unknown where nothing was tuned, as for a cut.
+        The score on the rows used for tuning, for the present `metric` and `decision`. A decision
+        object has the score that it maximises. If nothing was tuned, as for a threshold of your
+        own, there is no such attribute.
     n_features_in_ : int
         Number of features, if `estimator` knows it.
     feature_names_in_ : ndarray of str
@@ -123,12 +126,13 @@ rule or float, default="optimal"
     Notes
     -----
     For a vector of classes ``decision="optimal"`` predicts as `estimator` does alone, which is what
-    scikit-learn expects of a classifier of two classes. The other decisions take two classes for
-    one label, the second class, and metrics for those of that label: ``"f1_micro"`` and
+    scikit-learn expects of a classifier of two classes. For two classes, the other decisions treat
+    the second class as a single label, and metrics are those of this label: ``"f1_micro"`` and
     ``"f1_macro"`` are its F1. For more classes there is nothing to tune.
 
-    Rows that `estimator` was fitted on tell nothing about its errors, least of all with neighbours,
-    which find the rows themselves: with ``cv="prefit"`` pass other rows to ``fit``.
+    With ``cv="prefit"``, pass only rows to ``fit`` that `estimator` was not fitted on. Its
+    probabilities for training rows are far too confident, above all with nearest neighbours, where
+    each row finds itself.
 
     Examples
     --------

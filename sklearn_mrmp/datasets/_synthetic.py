@@ -38,7 +38,7 @@ class Recovery:
 
 @dataclass(frozen=True, eq=False)
 class PlantedRelations:
-    """Truth behind `make_related_labels`.
+    """The true relations in data of `make_related_labels`.
 
     Attributes
     ----------
@@ -48,7 +48,8 @@ class PlantedRelations:
     frequencies : ndarray of shape (n_labels,)
         Probability of each label.
     weak_labels : ndarray of int
-        Labels with few words of their own, whose relations tell more than their words do.
+        Labels that add few words to their rows, so that related labels tell more about them than
+        words do.
     """
 
     pulling: np.ndarray

@@ -13,7 +13,7 @@ from sklearn_mrmp.metrics._top import checked_ranking, checked_row_weights, top_
 
 
 def label_propensities(Y, *, a=0.55, b=1.5):
-    """Estimate how probable it is that a label that applies to a row was noted down.
+    """Estimate the probability that a label is written down if it applies to a row.
 
     Rare labels are forgotten more often than frequent ones. The model is the sigmoid of the
     logarithm of the frequency that Jain et al. (2016) fitted to Wikipedia and Amazon.
@@ -63,7 +63,7 @@ def label_propensities(Y, *, a=0.55, b=1.5):
 def propensity_scored_precision_at_k(
     y_true, y_score, *, propensities, k=5, normalize=True, sample_weight=None
 ):
-    """precision@k in which a true label counts the more, the less probable it is to be noted down.
+    """precision@k in which rare labels, which are often missing in the data, count more.
 
     Parameters
     ----------

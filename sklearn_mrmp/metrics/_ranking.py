@@ -21,7 +21,7 @@ def precision_at_k(y_true, y_score, *, k=5, sample_weight=None):
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels)
         0/1 label matrix.
     y_score : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Probabilities or any scores that grow with the belief in a label; entries that a sparse
+        Probabilities or any scores that are higher for more probable labels; entries that a sparse
         matrix does not store are 0. Labels of data frames are matched by name.
     k : int, default=5
         How many labels of each row are looked at, from 1 to the number of labels.
@@ -140,8 +140,8 @@ def ndcg_at_k(y_true, y_score, *, k=5, sample_weight=None):
 def label_coverage_at_k(y_true, y_score, *, k=5, sample_weight=None):
     """Share of the labels that are found at least once among the first k of a row that has them.
 
-    High precision is possible with a few frequent labels alone; this measure tells whether the
-    others are ever predicted where they belong.
+    High precision is possible with a few frequent labels alone. This measure says whether the other
+    labels are predicted for at least one row that has them.
 
     Parameters
     ----------

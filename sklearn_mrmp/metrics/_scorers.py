@@ -38,7 +38,7 @@ def get_scorer(name, **options):
     ----------
     name : str
         ``"precision_at_5"``, ``"recall_at_5"``, ``"ndcg_at_5"``, ``"label_coverage_at_5"`` or
-        ``"propensity_scored_precision_at_5"``, with any number in the place of 5.
+        ``"propensity_scored_precision_at_5"``, with any number instead of 5.
     **options : dict
         Further arguments of the measure; ``"propensity_scored_precision_at_5"`` needs
         ``propensities``.

@@ -237,12 +237,12 @@ class LabelRelationModule(nn.Module):
 
 
 class ToldMessages(nn.Module):
-    """What told labels add to the label queries of their row.
+    """What known labels add to the label queries of their row; they are called *told* labels here.
 
     ``W (g_i ⊙ Σ_r Σ_{j told, j ∈ N_r(i)} A_r[i, j] (W_r^s v_j + e_j^s))``, where s is the state of
-    label j, present or absent, e_j^s the embedding of that state, and g_i says what label i listens
-    to. Label i is no neighbour of itself: nobody reads what is told of itself. Where no neighbour
-    is told, nothing is added.
+    label j, present or absent, e_j^s the embedding of that state, and g_i a gate of label i. A
+    label is no neighbour of itself, so that it does not read its own state. If no neighbour is
+    told, nothing is added.
 
     Parameters
     ----------
@@ -286,7 +286,8 @@ class ToldMessages(nn.Module):
         v : Tensor of shape (L, d)
             V^T.
         told : Tensor of shape (B, L)
-            1 for a label that is told to be there, -1 for one that is told not to be, else 0.
+            1 for a label that is known to be present, -1 for one that is known to be absent, else
+            0.
         candidates : int64 Tensor of shape (B, k), default=None
             Labels to decode for each row; None is all.
 

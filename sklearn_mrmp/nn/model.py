@@ -48,7 +48,7 @@ class MrMPModule(LabelModule):
     trained_tokens : bool Tensor of shape (n_tokens,), default=None
         Tokens that training rows contain.
     reads_told : bool, default=False
-        Whether it can read labels that are told of a row; see `read_told`.
+        Whether it can read known labels of a row; see `read_told`.
     """
 
     can_read_told = True
@@ -114,7 +114,7 @@ class MrMPModule(LabelModule):
         label_embeddings : Tensor of shape (L, d), default=None
             V^T if it is known already, as in prediction.
         told : Tensor of shape (B, L), default=None
-            1 for a label that a row is told to have, -1 for one that it is told not to have, else
+            1 for a label that a row is known to have, -1 for one that it is known not to have, else
             0; only after `read_told`, and with `label_embeddings` where there are candidates. No
             label's logit depends on what is told of that label.
         **inputs : dict of str to Tensor

@@ -55,7 +55,7 @@ class LabelModule(nn.Module):
 
     @property
     def reads_told(self):
-        """Whether ``forward`` takes labels that are told of rows."""
+        """Whether ``forward`` takes known labels of rows, as ``told``."""
         return getattr(self, "told_messages", None) is not None
 
     def prepared(self):

@@ -35,6 +35,7 @@ def metadata(model):
     [
         "optimal",
         "threshold",
+        "at_least_one",
         AtLeastOne(0.6),
         LabelCuts([0.2, 0.3, 0.4, 0.5, 0.6, 2.0]),
         PrecisionFloor(0.7),
@@ -58,10 +59,10 @@ def test_labels_reach_a_number(fitted, X):
     assert 0 < out["labels"].mean() < 1
 
 
-@pytest.mark.parametrize("decision", ["optimal", TopK(2)], ids=repr)
+@pytest.mark.parametrize("decision", ["optimal", "top_k", TopK(2)], ids=repr)
 def test_a_rule_that_is_no_cut_gives_probabilities_alone_and_says_so(decision, fitted, X):
     clf = fitted.set_params(decision=decision, metric="f1_samples")
-    with pytest.warns(UserWarning, match="is no cut.*set_params"):
+    with pytest.warns(UserWarning, match="is no threshold.*set_params"):
         model = to_onnx(clf)
     out = run(model, X=X)
     assert list(out) == ["probabilities"]

@@ -15,9 +15,9 @@ class LabelCosts(Decision):
     """Decide for the lowest expected cost of mistakes.
 
     A label of probability p is predicted when ``(1 - p) * fp <= p * fn``, that is when p reaches
-    ``fp / (fp + fn)``. The probabilities are calibrated before, by a slope and a shift of their
-    logits that are the same for all labels and fitted on the rows used for tuning, so that margins
-    of a ``decision_function`` will do as well.
+    ``fp / (fp + fn)``. Before that, the probabilities are calibrated on the rows used for tuning,
+    by a slope and a shift of their logits that are the same for all labels. Margins of a
+    ``decision_function`` can therefore be used as well.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ class _Floor(Decision):
 class PrecisionFloor(_Floor):
     """Decide for the highest recall with at least this precision.
 
-    Where no cut has this precision on the rows used for tuning, nothing is predicted, and a
+    If no threshold has this precision on the rows used for tuning, nothing is predicted, and a
     `FloorNotMetWarning` names the labels and the best precision that they reach.
 
     Parameters
@@ -172,16 +172,17 @@ class PrecisionFloor(_Floor):
     floor : float
         The lowest precision allowed, from 0 to 1.
     average : {"micro", "per_label"}, default="micro"
-        Whether the floor is for all predicted entries together, with one cut for all labels, or for
-        each label, with a cut for each.
+        Whether the floor is for all predicted entries together, with one threshold for all labels,
+        or for each label, with its own threshold.
     confidence : float, default=None
-        None asks for the precision on the rows used for tuning alone; the cut may then keep it by
-        chance, with two right predictions out of two. With 0.95 the lower bound of a 95 %
-        confidence interval of it has to reach the floor.
+        None requires the precision only on the rows used for tuning, where it may be reached by
+        chance, for example by two right predictions out of two. With 0.95, the lower bound of a 95
+        % confidence interval must reach the floor.
 
     Notes
     -----
-    The bound is exact for a given cut. It is a little optimistic for the best of many cuts.
+    The bound is exact for a given threshold. It is a little optimistic for the best of many
+    thresholds.
 
     Examples
     --------
@@ -215,9 +216,9 @@ class PrecisionFloor(_Floor):
 class RecallFloor(_Floor):
     """Decide for the highest precision with at least this recall.
 
-    Every recall can be reached by predicting enough, unless it is to be reached with a confidence
-    that the positive rows are too few for. A label that cannot reach it, or has no positive row to
-    tell, gets the cut of all labels together; where these cannot, either, nothing is predicted. A
+    Every recall can be reached by predicting enough labels, except with a `confidence` for which
+    there are too few positive rows. A label that cannot reach it, or has no positive row, gets the
+    threshold of all labels together. If these cannot reach it, either, nothing is predicted. A
     `FloorNotMetWarning` names the labels.
 
     Parameters
@@ -225,11 +226,11 @@ class RecallFloor(_Floor):
     floor : float
         The lowest recall allowed, from 0 to 1.
     average : {"micro", "per_label"}, default="micro"
-        Whether the floor is for all true entries together, with one cut for all labels, or for each
-        label, with a cut for each.
+        Whether the floor is for all true entries together, with one threshold for all labels, or
+        for each label, with its own threshold.
     confidence : float, default=None
-        None asks for the recall on the rows used for tuning alone. With 0.95 the lower bound of a
-        95 % confidence interval of it has to reach the floor, as far as that can be.
+        None requires the recall only on the rows used for tuning. With 0.95, the lower bound of a
+        95 % confidence interval must reach the floor, if that is possible.
 
     Examples
     --------

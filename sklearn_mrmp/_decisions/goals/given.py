@@ -41,15 +41,15 @@ class CutsRule:
 
 @dataclass(frozen=True)
 class LabelCuts(Decision):
-    """Decide by cuts of your own, one for each label.
+    """Decide by thresholds of your own, one for each label.
 
     Parameters
     ----------
     cuts : sequence of float or mapping of str to float
-        A label is predicted when its score reaches its cut: one cut for each label in order, or by
-        label name.
+        A label is predicted if its score is at least its threshold: one number for each label in
+        order, or by label name.
     default : float, default=None
-        The cut of labels that a mapping leaves out; None refuses such a mapping.
+        The threshold of labels that are missing in a mapping; with None, such a mapping is refused.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class TopKRowsRule:
 class TopK(Decision):
     """Decide for the `k` labels of highest score in each row.
 
-    ``decision="top_k"`` finds the best number for a metric instead, the same for all rows.
+    ``decision="top_k"`` uses the best number for a metric instead, the same for all rows.
 
     Parameters
     ----------
@@ -195,14 +195,14 @@ class BestLabelRule:
 
 @dataclass(frozen=True)
 class AtLeastOne(Decision):
-    """Decide by a cut of your own, and in any case for the best label of each row.
+    """Decide by a threshold of your own, and always predict the best label of each row.
 
-    ``decision="at_least_one"`` finds the best cut for a metric instead.
+    ``decision="at_least_one"`` uses the best threshold for a metric instead.
 
     Parameters
     ----------
     cut : float
-        Labels whose score reaches it are predicted.
+        The threshold: labels whose score is at least this high are predicted.
 
     Examples
     --------

@@ -30,9 +30,9 @@ class _Measure(Decision):
 class FBeta(_Measure):
     """Decide for the highest F-beta: recall counts `beta` times as much as precision.
 
-    ``"micro"`` and ``"samples"`` have one cut for all labels, the best of all cuts on the rows used
-    for tuning. ``"macro"`` has one for each label, drawn towards the common one as in
-    `tune_thresholds`.
+    ``"micro"`` and ``"samples"`` use one threshold for all labels, the best of all thresholds on
+    the rows used for tuning. ``"macro"`` uses one for each label, shrunk towards the common one as
+    in `tune_thresholds`.
 
     Parameters
     ----------

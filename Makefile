@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-engines test-browser test-oldest test-newest fuzz lint format typecheck docs bench release-check clean
+.PHONY: demo test test-engines test-browser test-oldest test-newest fuzz lint format typecheck docs bench results-pages release-check clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -71,6 +71,12 @@ docs: $(VENV)/installed-docs
 
 bench: $(VENV)/installed-test
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+# The tables and pictures of README and docs that are made from CSV files in docs/results.
+results-pages: $(VENV)/installed-all
+	$(BIN)/python -m sklearn_mrmp results --csv docs/results/results.csv --write --picture docs/images/results_ranks.png
+	$(BIN)/python benchmarks/paper_table.py
+	$(BIN)/python benchmarks/pareto.py --plot
 
 # Builds what would be published, looks into it, and uses it in an empty environment.
 release-check: $(VENV)/installed-release

@@ -34,6 +34,7 @@ from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.ranks import RankDisplay
 from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
@@ -84,6 +85,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
+    "RankDisplay",
     "RecallFloor",
     "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",

@@ -118,6 +118,9 @@ from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
 )
 from sklearn_mrmp._hints.results import (
+    RankDisplay as RankDisplay,
+)
+from sklearn_mrmp._hints.results import (
     ThresholdDisplay as ThresholdDisplay,
 )
 from sklearn_mrmp._hints.results import (
@@ -218,6 +221,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
+    "RankDisplay",
     "RecallFloor",
     "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",

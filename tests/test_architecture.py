@@ -24,7 +24,7 @@ ROOMS = {
     "_numerics": set(),
     "_host": set(),
     "nn": set(),
-    "datasets": {"_host"},
+    "datasets": {"_host", "_numerics"},
     "_splits": {"_numerics"},
     "_model_files": {"_host"},
     "_input": {"_numerics", "_host", "_model_files"},

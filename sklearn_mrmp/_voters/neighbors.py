@@ -122,13 +122,12 @@ class NeighborVoter:
         rows = rows.wholes
         self.features_ = rows.features
         self.log_odds_ = frequency_intercepts(Y, weights)
-        X = rows.presented(self.features_)
-        is_dense = self.features_.kind_ == "measurements"
-        n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]) if is_dense else _MOST_ROWS
-        self.n_rows_, chosen = X.shape[0], evenly_spaced(X.shape[0], max(n_most, 1))
+        is_dense, n_features = self.features_.kind_ == "measurements", rows.bag.shape[1]
+        n_most = min(_MOST_ROWS, _MOST_DENSE_VALUES // n_features) if is_dense else _MOST_ROWS
+        self.n_rows_, chosen = len(rows), evenly_spaced(len(rows), max(n_most, 1))
         self.labels_ = sp.csr_array(Y[chosen]).astype(np.float32)
         self._remember_weights(None if weights is None else weights.take(chosen))
-        columns = unit_rows(X[chosen]).T
+        columns = unit_rows(rows.presented_some(self.features_, chosen)).T
         self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
 
     def _remember_weights(self, weights):

@@ -93,6 +93,9 @@ from sklearn_mrmp._hints.networks import (
 from sklearn_mrmp._hints.networks import (
     MrMPClassifier as MrMPClassifier,
 )
+from sklearn_mrmp._hints.networks import (
+    to_onnx as to_onnx,
+)
 from sklearn_mrmp._hints.results import (
     AblationDisplay as AblationDisplay,
 )
@@ -247,5 +250,6 @@ __all__ = [
     "save",
     "save_pretrained",
     "similarity_relation",
+    "to_onnx",
     "tune_thresholds",
 ]

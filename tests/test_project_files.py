@@ -12,7 +12,7 @@ from sklearn_mrmp import __version__
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ROOT_PAGES = sorted(ROOT.glob("*.md"))
-EXTRAS = ("plot", "data", "text", "hub")
+EXTRAS = ("plot", "data", "text", "onnx", "hub")
 
 
 def text(name):

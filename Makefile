@@ -40,8 +40,7 @@ test-oldest:
 TORCH ?= torch
 test-newest:
 	$(PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --upgrade "$(TORCH)"
-	.venv-newest/bin/python -m pip install --quiet -e ".[test,parquet]"
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager "$(TORCH)" -e ".[test,parquet]"
 	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and

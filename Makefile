@@ -33,15 +33,14 @@ test-browser: $(VENV)/installed-test-browser
 # Each has an environment of its own; `make test-oldest ARGS=tests/graph` runs a part.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test,parquet]"
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # The newest torch for Linux is gigabytes of CUDA; `make test-newest TORCH=torch==2.13.0` takes another.
 TORCH ?= torch
 test-newest:
 	$(PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --upgrade "$(TORCH)"
-	.venv-newest/bin/python -m pip install --quiet -e ".[test]"
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager "$(TORCH)" -e ".[test,parquet]"
 	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and

@@ -34,8 +34,7 @@ def release(version):
 def test_lower_bounds_are_the_versions_of_the_oldest_tests():
     tested = dict(re.findall(r"^([\w-]+)==([\d.]+)$", text("constraints-oldest.txt"), re.M))
     for name, bound in bounds().items():
-        if name != "torch":  # of which one build was at hand; the file says so
-            assert release(tested[name]) == release(bound), name
+        assert release(tested[name]) == release(bound), name
 
 
 def test_the_conda_recipe_has_the_same_bounds():

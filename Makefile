@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-engines test-browser test-oldest test-newest fuzz lint format typecheck docs bench release-check clean
+.PHONY: demo test test-engines test-browser test-oldest test-newest fuzz lint format typecheck docs bench results-pages release-check clean
 .DEFAULT_GOAL := test
 
 $(BIN)/python:
@@ -33,15 +33,14 @@ test-browser: $(VENV)/installed-test-browser
 # Each has an environment of its own; `make test-oldest ARGS=tests/graph` runs a part.
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[test,parquet]"
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # The newest torch for Linux is gigabytes of CUDA; `make test-newest TORCH=torch==2.13.0` takes another.
 TORCH ?= torch
 test-newest:
 	$(PYTHON) -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --upgrade "$(TORCH)"
-	.venv-newest/bin/python -m pip install --quiet -e ".[test]"
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager "$(TORCH)" -e ".[test,parquet]"
 	OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # Tens of thousands of drawn inputs and damaged files; each part prints how many. FUZZ=10 and
@@ -71,6 +70,12 @@ docs: $(VENV)/installed-docs
 
 bench: $(VENV)/installed-test
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+# The tables and pictures of README and docs that are made from CSV files in docs/results.
+results-pages: $(VENV)/installed-all
+	$(BIN)/python -m sklearn_mrmp results --csv docs/results/results.csv --write --picture docs/images/results_ranks.png
+	$(BIN)/python benchmarks/paper_table.py
+	$(BIN)/python benchmarks/pareto.py --plot
 
 # Builds what would be published, looks into it, and uses it in an empty environment.
 release-check: $(VENV)/installed-release

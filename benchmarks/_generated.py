@@ -1,16 +1,9 @@
-"""Rows of RCV1's shape in any number, in memory or as arrays on disk.
-
-Helper of the benchmarks.
-"""
-
-from pathlib import Path
+"""Rows of RCV1's shape in any number. Helper of the benchmarks."""
 
 import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._numerics.sparse import unit_rows
-
-_ARRAYS = ("data", "indices", "indptr")
 
 
 def generate(n_samples, n_features=47_236, n_words=90, n_labels=103, n_topic_words=60):
@@ -48,19 +41,3 @@ def _indicators(columns, n_columns):
     counts = sp.csr_array((np.ones(columns.size), columns.ravel(), starts), (n_samples, n_columns))
     counts.sum_duplicates()
     return counts
-
-
-def write_csr(X, folder):
-    """Write a sparse matrix as three arrays that can be mapped, with 32 bits for each number."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, dtype in zip(_ARRAYS, (np.float32, np.int32, np.int64), strict=True):
-        kind = np.int32 if name == "indptr" and X.nnz < 2**31 else dtype
-        np.save(folder / f"{name}.npy", getattr(X, name).astype(kind))
-    np.save(folder / "shape.npy", np.array(X.shape))
-
-
-def mapped_csr(folder):
-    """Sparse matrix of the arrays in a folder, which stay on disk."""
-    arrays = (np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
-    return sp.csr_array(tuple(arrays), shape=tuple(np.load(Path(folder) / "shape.npy")))

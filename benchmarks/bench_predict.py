@@ -115,7 +115,7 @@ def print_neighbor_search(n_remembered, repeats):
     """Print milliseconds per row of the neighbour voter, fitted on so many generated rows."""
     rng = np.random.default_rng(0)
     rows = EncodedRows.of(FeatureInput(), generated(n_remembered, rng)).fit_encoder()
-    Y = sp.csr_array(sp.random_array((n_remembered, _N_LABELS), density=0.03, rng=rng) > 0)
+    Y = sp.csr_array(sp.random_array((n_remembered, _N_LABELS), density=0.03, random_state=rng) > 0)
     voter = NeighborVoter()
     voter.power_ = 4.0
     voter = voter.refit(rows, Y.astype(np.int32))

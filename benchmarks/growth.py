@@ -26,8 +26,10 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from _generated import generate, mapped_csr, write_csr
+from _generated import generate
 from sklearn.metrics import average_precision_score, f1_score
+
+from sklearn_mrmp.datasets import open_sparse_rows, save_sparse_rows
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "growth.csv"
 N_TEST = 5_000
@@ -74,7 +76,7 @@ class Stages(io.StringIO):
 def fit_once(folder, options):
     """Fit on the rows of a folder; print what it took as JSON."""
     memory = PeakMemory()
-    X, Y, X_test, Y_test = (mapped_csr(folder / name) for name in PARTS)
+    X, Y, X_test, Y_test = (open_sparse_rows(folder / name) for name in PARTS)
     from sklearn_mrmp import MrMPClassifier
 
     memory.start()
@@ -105,7 +107,7 @@ def prepare(n_rows, folder, imdb=None):
         order = np.random.default_rng(0).permutation(X.shape[0])
         X, Y = X[order], Y[order]
     for name, part in zip(PARTS, (X[:-N_TEST], Y[:-N_TEST], X[-N_TEST:], Y[-N_TEST:]), strict=True):
-        write_csr(part, folder / name)
+        save_sparse_rows(folder / name, part, dtype=np.float32)
 
 
 def main():

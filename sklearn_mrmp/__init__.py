@@ -29,10 +29,12 @@ from sklearn_mrmp._hub.api import from_pretrained, push_to_hub, save_pretrained
 from sklearn_mrmp._hub.card import model_card
 from sklearn_mrmp._model_files.api import load, save
 from sklearn_mrmp._model_files.errors import ModelFileError
+from sklearn_mrmp._onnx.api import to_onnx
 from sklearn_mrmp._plot.ablation import AblationDisplay
 from sklearn_mrmp._plot.comparison import ComparisonDisplay
 from sklearn_mrmp._plot.explanation import ExplanationDisplay
 from sklearn_mrmp._plot.label_graph import LabelGraphDisplay
+from sklearn_mrmp._plot.ranks import RankDisplay
 from sklearn_mrmp._plot.reliability import ReliabilityDisplay
 from sklearn_mrmp._plot.threshold import ThresholdDisplay
 from sklearn_mrmp._plot.training_history import TrainingHistoryDisplay
@@ -83,6 +85,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
+    "RankDisplay",
     "RecallFloor",
     "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",
@@ -111,6 +114,7 @@ __all__ = [
     "save",
     "save_pretrained",
     "similarity_relation",
+    "to_onnx",
     "tune_thresholds",
 ]
 

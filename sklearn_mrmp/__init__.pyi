@@ -93,6 +93,9 @@ from sklearn_mrmp._hints.networks import (
 from sklearn_mrmp._hints.networks import (
     MrMPClassifier as MrMPClassifier,
 )
+from sklearn_mrmp._hints.networks import (
+    to_onnx as to_onnx,
+)
 from sklearn_mrmp._hints.results import (
     AblationDisplay as AblationDisplay,
 )
@@ -113,6 +116,9 @@ from sklearn_mrmp._hints.results import (
 )
 from sklearn_mrmp._hints.results import (
     ModelFileError as ModelFileError,
+)
+from sklearn_mrmp._hints.results import (
+    RankDisplay as RankDisplay,
 )
 from sklearn_mrmp._hints.results import (
     ThresholdDisplay as ThresholdDisplay,
@@ -215,6 +221,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "PrecisionFloor",
+    "RankDisplay",
     "RecallFloor",
     "ReliabilityDisplay",
     "SoftVotingMultilabelClassifier",
@@ -243,5 +250,6 @@ __all__ = [
     "save",
     "save_pretrained",
     "similarity_relation",
+    "to_onnx",
     "tune_thresholds",
 ]

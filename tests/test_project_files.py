@@ -12,7 +12,7 @@ from sklearn_mrmp import __version__
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ROOT_PAGES = sorted(ROOT.glob("*.md"))
-EXTRAS = ("plot", "data", "text", "hub")
+EXTRAS = ("plot", "data", "text", "onnx", "hub")
 
 
 def text(name):
@@ -34,8 +34,7 @@ def release(version):
 def test_lower_bounds_are_the_versions_of_the_oldest_tests():
     tested = dict(re.findall(r"^([\w-]+)==([\d.]+)$", text("constraints-oldest.txt"), re.M))
     for name, bound in bounds().items():
-        if name != "torch":  # of which one build was at hand; the file says so
-            assert release(tested[name]) == release(bound), name
+        assert release(tested[name]) == release(bound), name
 
 
 def test_the_conda_recipe_has_the_same_bounds():

@@ -28,7 +28,7 @@ def dense():
 def mixed(dense):
     """A bag of 30 columns before the wide block, and some columns of another bag behind it."""
     rng = np.random.default_rng(1)
-    bags = [sp.random_array((160, width), density=0.1, rng=rng) for width in (30, 5)]
+    bags = [sp.random_array((160, width), density=0.1, random_state=rng) for width in (30, 5)]
     X = sp.csr_array(sp.hstack([bags[0], dense[0], bags[1]], format="csr"))
     return X, dense[1]
 
@@ -95,7 +95,7 @@ def test_a_union_of_words_and_embeddings_is_read_as_both():
 
 
 def test_rows_without_dense_columns_are_refused_as_vectors():
-    X = sp.random_array((40, 20), density=0.1, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((40, 20), density=0.1, random_state=np.random.default_rng(0), format="csr")
     with pytest.raises(ValueError, match="no column of X is different from zero in half"):
         tiny(input_type="vectors").fit(X, np.eye(40, 3, dtype=int))
 

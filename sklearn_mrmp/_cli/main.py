@@ -6,7 +6,7 @@ imported when it runs.
 
 import argparse
 
-from sklearn_mrmp._cli import compare, explain, fit, graph, predict, report
+from sklearn_mrmp._cli import compare, explain, fit, graph, predict, report, results
 from sklearn_mrmp._cli.console import (
     FAILED,
     INTERRUPTED,
@@ -74,6 +74,6 @@ def _parser(prog):
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (fit, predict, explain, graph, compare, report):
+    for command in (fit, predict, explain, graph, compare, report, results):
         command.add(commands)
     return parser

@@ -1,4 +1,4 @@
-"""Hints of the classifiers with a network: the paper's, and its neural peers."""
+"""Hints of the classifiers with a network: the paper's, its neural peers, and their export."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
@@ -85,6 +85,11 @@ class NetworkClassifier(DecidingMixin, Classifier):
         texts: Sequence[str] | None = None,
         inside: bool = True,
     ) -> Explanation: ...
+    def to_onnx(self, path: Path | None = None, *, sparse_rows: bool = False) -> Any: ...
+
+def to_onnx(
+    classifier: NetworkClassifier, path: Path | None = None, *, sparse_rows: bool = False
+) -> Any: ...
 
 class MrMPClassifier(NetworkClassifier):
     @classmethod

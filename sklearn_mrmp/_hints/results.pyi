@@ -211,6 +211,39 @@ class ComparisonDisplay:
     ) -> ComparisonDisplay: ...
     def plot(self, *, axes: Any = None) -> ComparisonDisplay: ...
 
+class RankDisplay:
+    methods: Sequence[str]
+    mean_ranks: Floats
+    groups: Sequence[tuple[int, int]]
+    critical_difference: float | None
+    n_datasets: int | None
+    p_value: float | None
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        methods: Sequence[str],
+        mean_ranks: ArrayLike,
+        groups: Sequence[tuple[int, int]] = (),
+        critical_difference: float | None = None,
+        n_datasets: int | None = None,
+        p_value: float | None = None,
+        title: str | None = None,
+    ) -> None: ...
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Mapping[str, ArrayLike] | pd.DataFrame,
+        *,
+        test: Literal["nemenyi", "wilcoxon"] = "nemenyi",
+        alpha: float = 0.05,
+        greater_is_better: bool = True,
+        ax: Any = None,
+        title: str | None = None,
+    ) -> RankDisplay: ...
+    def plot(self, *, ax: Any = None) -> RankDisplay: ...
+
 class LabelGraphDisplay:
     ax_: Any
     figure_: Any

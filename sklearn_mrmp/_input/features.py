@@ -10,9 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from sklearn_mrmp._input.presentation import LinearFeatures, check_representation
-from sklearn_mrmp._input.token_rows import TokenRows
+from sklearn_mrmp._input.token_rows import FeatureRows, TokenRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._numerics.sparse import canonical_view, rank_in_row, unit_rows
+from sklearn_mrmp._numerics.sparse import (
+    LARGE,
+    RowParts,
+    canonical_view,
+    column_sums,
+    rank_in_row,
+    unit_rows,
+)
 
 # Standardised values are squashed smoothly into (-5, 5), so that an outlier cannot explode a row.
 _VALUE_BOUND = 5.0
@@ -47,6 +54,8 @@ class FeatureInput:
     name = "features"
     # How `validate_data` looks at the caller's rows.
     checks: ClassVar = {}
+    # Rows may come as `RowParts`.
+    reads_parts = True
 
     def __init__(self, max_tokens=None, weighted=False):
         self.max_tokens = max_tokens
@@ -57,15 +66,19 @@ class FeatureInput:
         return FeatureInput(self.max_tokens, self.weighted)
 
     def fit(self, X):
-        """Learn which features tell rows apart, and mean and deviation where they occur."""
-        X = X.astype(np.float64)
+        """Learn which features tell rows apart, and mean and deviation where they occur.
+
+        `X` is a canonical csr_array, or `RowParts`.
+        """
+        X = RowParts.of(X, np.float64)
         n_features = X.shape[1]
         self.n_tokens_ = n_features
-        counts = np.bincount(X.indices, minlength=n_features)
+        counts = X.column_counts()
         # Statistics of values divided by the largest: squares of huge values would overflow.
         largest = np.ones(n_features)
-        np.maximum.at(largest, X.indices, np.abs(X.data))
-        mean, spread = _mean_and_spread(X.indices, X.data / largest[X.indices], counts)
+        for _, part in X.parts():
+            np.maximum.at(largest, part.indices, np.abs(part.data))
+        mean, spread = _mean_and_spread(X, largest, counts)
         spread[spread <= _CONSTANT_SPREAD * np.abs(mean)] = 0.0
         self.trained_ = (counts > 0) & ~((counts == X.shape[0]) & (spread == 0))
         self.mean_, self.spread_ = mean * largest, spread * largest
@@ -97,7 +110,13 @@ class FeatureInput:
         return canonical_view(X)
 
     def tokens(self, X):
-        """Turn a feature matrix into `TokenRows` of the features that tell training rows apart."""
+        """Turn a feature matrix into token rows of the features that tell training rows apart.
+
+        These are `TokenRows`, or `FeatureRows` where there are too many to make all of them.
+        """
+        return FeatureRows(self._token_rows, X) if X.nnz > LARGE else self._token_rows(X)
+
+    def _token_rows(self, X):
         keep = self.trained_[X.indices]
         if self.max_tokens is not None:
             # What is no token ranks last and takes no token's place.
@@ -114,12 +133,12 @@ class FeatureInput:
         return rows._filtered(keep, np.repeat(np.arange(len(rows)), rows.lengths))
 
     def bag(self, rows):
-        """Return what linear and neighbour voters read of `EncodedRows`: the matrix itself."""
+        """Return what linear and neighbour voters read of `EncodedRows`: the rows themselves."""
         return rows.canonical
 
     def table(self, rows):
         """Return what any scikit-learn estimator reads: the caller's rows as they are."""
-        return rows.X
+        return rows.X.whole() if isinstance(rows.X, RowParts) else rows.X
 
     def embedding(self):
         """Describe the module that embeds these tokens; see `sklearn_mrmp.nn.make_embedding`."""
@@ -147,12 +166,19 @@ class FeatureInput:
         return (t / np.hypot(1.0, t / _VALUE_BOUND)).astype(np.float32)
 
 
-def _mean_and_spread(columns, entries, counts):
-    """Mean and standard deviation of the entries of each column."""
+def _mean_and_spread(X, largest, counts):
+    """Mean and standard deviation of the entries of each column, divided by the largest."""
     occurs = np.maximum(counts, 1)
-    mean = np.bincount(columns, entries, len(counts)) / occurs
-    squares = np.bincount(columns, (entries - mean[columns]) ** 2, len(counts))
-    return mean, np.sqrt(squares / occurs)
+
+    def mean_of(change):
+        parts = (
+            (part.indices, change(part.data / largest[part.indices], part.indices))
+            for _, part in X.parts()
+        )
+        return column_sums(parts, len(counts)) / occurs
+
+    mean = mean_of(lambda values, columns: values)
+    return mean, np.sqrt(mean_of(lambda values, columns: (values - mean[columns]) ** 2))
 
 
 def _complete(encoder):

@@ -1,15 +1,14 @@
 """The representation a linear model reads: bags weighted by rarity, measurements standardised.
 
 Whatever comes in, rows leave with a mean squared length of 1, so that one range of penalties suits
-all data. Knows scikit-learn's transformers, numpy and scipy.
+all data. Many rows are looked at a part at a time. Knows rows in parts, numpy and scipy.
 """
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfTransformer
 
 from sklearn_mrmp._model_files.part import Part, is_vector, require
-from sklearn_mrmp._numerics.sparse import unit_rows
+from sklearn_mrmp._numerics.sparse import RowParts, column_sums, unit_rows
 
 # From this share of non-zeros on, the columns are measurements rather than a bag.
 MEASUREMENTS_FROM = 0.25
@@ -45,43 +44,66 @@ class LinearFeatures:
     """
 
     def fit(self, X, kind=None, weights=None):
-        """Look at training rows `X`, a canonical csr_array, of the given kind if it is known.
+        """Look at training rows `X`, canonical sparse rows, of the given kind if it is known.
 
         `weights` of the rows, or None, count them: one of weight 2 is looked at like two rows.
         """
+        X = RowParts.of(X)
         self.kind_ = _kind(X) if kind is None else kind
         self.largest_ = _largest(X, per_column=self.kind_ == "measurements")
         if self.kind_ == "measurements":
-            dense = X.toarray() / self.largest_
+            dense = X.whole().toarray() / self.largest_
             self.mean_, spread = _mean_and_spread(dense, weights)
             self.spread_ = np.where(spread > 1e-9, spread, 1.0)
         elif self.kind_ == "bag":
             # Logarithms are for counts, not for fractions.
-            self.is_count_ = bool(X.data.min() >= 1.0)
-            self.idf_ = TfidfTransformer().fit(X).idf_ if weights is None else _idf(X, weights)
+            self.is_count_ = bool(_smallest(X) >= 1.0)
+            self.idf_ = _idf(X, weights)
         self.length_ = 1.0
-        squares = self.transform(X).power(2)
-        if weights is None:
-            energy = squares.sum() / X.shape[0]
-        else:
-            energy = np.average(squares.sum(axis=1), weights=weights)
-        self.length_ = float(np.sqrt(energy)) or 1.0
+        self.length_ = float(np.sqrt(self._energy(X, weights))) or 1.0
         return self
 
+    def _energy(self, X, weights):
+        """Mean squared length of the rows."""
+        squares = ((place, self._of_part(part).power(2)) for place, part in X.parts())
+        if weights is None:
+            return sum(part.sum() for _, part in squares) / X.shape[0]
+        lengths = np.concatenate([part.sum(axis=1) for _, part in squares])
+        return np.average(lengths, weights=weights)
+
     def transform(self, X):
-        """Present rows `X`, a canonical csr_array, as a float32 csr_array."""
+        """Present rows `X`, a canonical csr_array or `RowParts`, as a float32 csr_array.
+
+        Where entries stay where they are, the outcome shares their places with `X`.
+        """
+        X = RowParts.of(X)
+        if self.kind_ == "measurements":
+            return self._of_part(X.whole())
+        values = [self._values(part) for _, part in X.parts()]
+        values = values[0] if len(values) == 1 else np.concatenate(values)
+        rows = X.whole()
+        return sp.csr_array((values, rows.indices, rows.indptr), rows.shape)
+
+    def _of_part(self, X):
+        """Present all rows of a canonical csr_array at once."""
+        if self.kind_ != "measurements":
+            return sp.csr_array((self._values(X), X.indices, X.indptr), X.shape)
+        dense = _times(X.toarray(), self.largest_)
+        dense = np.clip((dense - self.mean_) / self.spread_, -_HUGE, _HUGE)
+        out = sp.csr_array(dense / np.hypot(1.0, dense / _BOUND))
+        out.data /= self.length_
+        return out.astype(np.float32)
+
+    def _values(self, X):
+        """Return what the entries of a canonical csr_array become, float32."""
         if self.kind_ == "bag":
             out = X.astype(np.float64, copy=True)
             out.data = self._weights(out.data) * self.idf_[out.indices]
-            out = unit_rows(out)
-        elif self.kind_ == "measurements":
-            dense = _times(X.toarray(), self.largest_)
-            dense = np.clip((dense - self.mean_) / self.spread_, -_HUGE, _HUGE)
-            out = sp.csr_array(dense / np.hypot(1.0, dense / _BOUND))
+            values = unit_rows(out).data
         else:
-            out = sp.csr_array((_times(X.data, self.largest_), X.indices, X.indptr), X.shape)
-        out.data /= self.length_
-        return out.astype(np.float32)
+            values = _times(X.data, self.largest_)
+        values /= self.length_
+        return values.astype(np.float32, copy=False)
 
     def _weights(self, values):
         """Logarithmic counts, or shares of the largest value."""
@@ -100,9 +122,18 @@ def _mean_and_spread(dense, weights):
 
 def _idf(X, weights):
     """Return the weights of features by rarity, as scikit-learn's tf-idf, of weighted rows."""
-    rows = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
-    n_rows = np.bincount(X.indices, rows, minlength=X.shape[1])
-    return np.log((1 + weights.sum()) / (1 + n_rows)) + 1
+    if weights is None:
+        n_samples, n_rows = X.dtype.type(X.shape[0]), X.column_counts().astype(X.dtype)
+    else:
+        n_samples, n_rows = weights.sum(), column_sums(_rows_of_columns(X, weights), X.shape[1])
+    return np.log((1 + n_samples) / (1 + n_rows)) + 1
+
+
+def _rows_of_columns(X, weights):
+    """Yield columns of entries, and what the rows that have them count."""
+    for place, part in X.parts():
+        counts = np.repeat(weights[place], np.diff(part.indptr))
+        yield part.indices, counts * (part.data != 0)
 
 
 def _times(values, largest):
@@ -115,20 +146,27 @@ def _kind(X):
     n_samples, n_features = X.shape
     if X.nnz > MEASUREMENTS_FROM * n_samples * n_features:
         return "measurements"
-    if X.nnz == 0 or X.data.min() < 0:
+    if X.nnz == 0 or _smallest(X) < 0:
         return "as_is"
-    lengths = np.sqrt((X / X.data.max()).power(2).sum(axis=1))
+    largest = max(part.data.max(initial=-np.inf) for _, part in X.parts())
+    lengths = [np.sqrt((part / largest).power(2).sum(axis=1)) for _, part in X.parts()]
+    lengths = np.concatenate(lengths)
     lengths = lengths[lengths > 0]
     return "as_is" if np.ptp(lengths) <= _SAME_LENGTH * lengths.max() else "bag"
+
+
+def _smallest(X):
+    return min(part.data.min(initial=np.inf) for _, part in X.parts())
 
 
 def _largest(X, per_column):
     """Largest absolute value, by which squares of huge values are kept from overflowing."""
     if per_column:
         largest = np.zeros(X.shape[1])
-        np.maximum.at(largest, X.indices, np.abs(X.data))
+        for _, part in X.parts():
+            np.maximum.at(largest, part.indices, np.abs(part.data))
         return np.where(largest > 0, largest, 1.0)
-    return float(np.abs(X.data).max(initial=0.0)) or 1.0
+    return float(max(np.abs(part.data).max(initial=0.0) for _, part in X.parts())) or 1.0
 
 
 def check_representation(features, n_features):

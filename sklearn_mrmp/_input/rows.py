@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from sklearn_mrmp._input.features import FeatureInput
 from sklearn_mrmp._input.presentation import LinearFeatures
+from sklearn_mrmp._numerics.sparse import LARGE, RowParts
 
 
 class EncodedRows:
@@ -18,9 +19,9 @@ class EncodedRows:
     ----------
     encoder : input kind
         Fitted, at the latest when something is read.
-    canonical : {ndarray, csr_array}
-        The rows as ``encoder.canonical`` made them.
-    X : {ndarray, csr_array}
+    canonical : {ndarray, csr_array, RowParts}
+        The rows as ``encoder.canonical`` made them, or some of these, which are not copied.
+    X : {ndarray, csr_array, RowParts}
         The same rows as they were validated.
     weights : ndarray of shape (n_samples,), default=None
         What each row counts where columns are scaled by the rows; None is 1.
@@ -50,6 +51,9 @@ class EncodedRows:
     def take(self, chosen):
         """Return the chosen rows; tokens that were computed here are not computed again."""
         weights = None if self.weights is None else self.weights[chosen]
+        many = self._many(chosen)
+        if many is not None:
+            return EncodedRows(self.encoder, *many, weights)
         canonical = self.canonical[chosen]
         is_view = sp.issparse(self.X) and self.X.data is self.canonical.data
         X = type(self.X)(canonical) if is_view else self.X[chosen]
@@ -57,6 +61,17 @@ class EncodedRows:
         if "tokens" in self.__dict__:
             rows._tokens_of_all = self.tokens, chosen
         return rows
+
+    def _many(self, chosen):
+        """Chosen rows that are not copied, both forms; None where copies are small."""
+        if not getattr(self.encoder, "reads_parts", False):
+            return None
+        rows = RowParts.of(self.canonical).take(chosen)
+        if rows.nnz <= LARGE:
+            return None
+        if isinstance(self.X, RowParts):
+            return rows, self.X.take(chosen)
+        return rows, RowParts(self.X, rows.chosen)
 
     def fit_encoder(self, earlier=None):
         """Fit the encoder on these rows; what it learned for linear models serves the voters.
@@ -112,6 +127,12 @@ class EncodedRows:
         if id(features) not in self._presented:
             self._presented[id(features)] = features, features.transform(self.bag)
         return self._presented[id(features)][1]
+
+    def presented_some(self, features, chosen):
+        """Return a copy of some rows of the same; the others are not presented for it."""
+        if id(features) in self._presented or len(chosen) == len(self):
+            return self.presented(features)[chosen]
+        return features.transform(self.bag[chosen])
 
     def result_of(self, voter, compute):
         """Return what a voter computes of these rows, computed once."""

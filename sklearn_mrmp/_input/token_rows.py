@@ -1,12 +1,15 @@
 """Token rows: a ragged array of token ids, with their values and weights.
 
 What the input kinds `features` and `sequence` make of rows, and what batches are cut from. A
-container for another kind of row has the same methods. Knows numpy.
+container for another kind of row has the same methods. Knows sparse rows and numpy.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+
+from sklearn_mrmp._numerics.sparse import RowParts
 
 # Odd constants of multiplicative hashing (from the golden ratio, √3 and √5).
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -112,6 +115,50 @@ class TokenRows:
         elif not mask.all():
             batch["mask"] = mask
         return batch
+
+
+class FeatureRows:
+    """Rows of a sparse matrix whose tokens are made when a batch is cut: for too many to keep.
+
+    A row's tokens are the same in whatever company they are made.
+
+    Parameters
+    ----------
+    encode : callable
+        Makes `TokenRows` of a csr_array.
+    X : csr_array or RowParts
+        Rows.
+    """
+
+    # What is left out leaves no place behind.
+    unknown: ClassVar = None
+
+    def __init__(self, encode, X):
+        self.encode = encode
+        self.X = RowParts.of(X)
+        lengths, self._occurs = [], np.zeros(self.X.shape[1], dtype=bool)
+        for part in self._encoded():
+            lengths.append(part.lengths)
+            self._occurs |= part.contained(len(self._occurs))
+        self.lengths = np.concatenate(lengths)
+
+    def _encoded(self):
+        return (self.encode(part) for _, part in self.X.parts())
+
+    def __len__(self):
+        return len(self.lengths)
+
+    def take(self, rows):
+        """Return the given rows, in that order, as `TokenRows`."""
+        return self.encode(self.X[rows])
+
+    def contained(self, n_tokens):
+        """Which of the `n_tokens` tokens, one for each column, occur; bool (n_tokens,)."""
+        return self._occurs
+
+    def fingerprints(self):
+        """One number per row that depends on its content alone, to sort rows by."""
+        return np.concatenate([part.fingerprints() for part in self._encoded()])
 
 
 def _filled(mask, entries, padding=0):

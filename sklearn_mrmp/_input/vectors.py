@@ -20,7 +20,7 @@ from sklearn_mrmp._input.presentation import (
 from sklearn_mrmp._input.vector_rows import VectorRows
 from sklearn_mrmp._model_files.part import Part, is_vector, require
 from sklearn_mrmp._numerics.rows import evenly_spaced
-from sklearn_mrmp._numerics.sparse import as_csr
+from sklearn_mrmp._numerics.sparse import RowParts, as_csr
 
 # A column of a sparse matrix belongs to the vector if this share of the training rows has it.
 _DENSE_FROM = 0.5
@@ -166,7 +166,9 @@ def column_shares(X):
 def _shares(X):
     """Share of the rows that have each column."""
     if sp.issparse(X):
-        return np.bincount(X.indices[X.data != 0], minlength=X.shape[1]) / X.shape[0]
+        parts = RowParts(X).parts()
+        parts = (np.bincount(p.indices[p.data != 0], minlength=p.shape[1]) for _, p in parts)
+        return sum(parts) / X.shape[0]
     return (X != 0).mean(axis=0)
 
 

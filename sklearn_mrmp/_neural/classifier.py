@@ -37,6 +37,7 @@ from sklearn_mrmp._neural.reading import make_encoder
 from sklearn_mrmp._neural.told_labels import Conditioning, ToldLabelsMixin
 from sklearn_mrmp._numerics.entry_weights import EntryWeights
 from sklearn_mrmp._numerics.unknown import split_unknown
+from sklearn_mrmp._onnx.mixin import OnnxMixin
 from sklearn_mrmp._settings import EnsembleSettings, OutcomeSettings, RunSettings
 from sklearn_mrmp._sklearn_compat import _check_y, _fit_context
 from sklearn_mrmp._targets import read_target
@@ -48,6 +49,7 @@ class BaseNeuralClassifier(
     FittedAttributesMixin,
     FitTasksMixin,
     ExplainMixin,
+    OnnxMixin,
     OutOfFoldMixin,
     ToldLabelsMixin,
     MoreRowsMixin,

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from sklearn_mrmp._numerics.entry_weights import label_totals
+from sklearn_mrmp._numerics.sparse import RowParts
 
 # A design matrix with a larger share of non-zeros is multiplied as a dense one, which is faster.
 _DENSE_FROM = 0.05
@@ -42,9 +43,9 @@ class LogisticDesign:
     def __init__(self, X):
         X = X.astype(np.float32, copy=False)
         # No row says anything about the other features, and their weights are zero.
-        self.used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        self.used = np.flatnonzero(RowParts(X).column_counts())
         if len(self.used) < X.shape[1]:
-            X = X[:, self.used]
+            X = _with_columns(X, self.used)
         self.shape = X.shape
         self.rows = X.toarray() if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1] else X
 
@@ -55,6 +56,13 @@ class LogisticDesign:
     def gradient(self, R):
         """Gradient of the weights for residuals `R` (n_samples, n_labels)."""
         return self.rows.T @ R
+
+
+def _with_columns(X, used):
+    """Leave out columns without entries; the values of the others are shared."""
+    places = np.zeros(X.shape[1], X.indices.dtype)
+    places[used] = np.arange(len(used))
+    return sp.csr_array((X.data, places[X.indices], X.indptr), (X.shape[0], len(used)))
 
 
 def frequency_intercepts(Y, weights=None):

@@ -100,11 +100,13 @@ class NeighborVoter:
         self : NeighborVoter
         """
         self._remember(rows, Y, weights)
-        found, losses = self._nearest_to(rows_valid), {}
         chosen = evenly_spaced(len(rows_valid), _ROWS_TO_CHOOSE)
+        # What is looked up of all rows is kept for the vote; of many rows most will not vote.
+        judges = rows_valid if len(chosen) == len(rows_valid) else rows_valid.take(chosen)
+        found, losses = self._nearest_to(judges), {}
 
         def judge(block):
-            near, truth = [part[chosen[block]] for part in found], Y_valid[chosen[block]]
+            near, truth = [part[block] for part in found], Y_valid[chosen[block]]
             votes = (self._vote(*near, power) for power in _POWERS)
             counts = None if weights_valid is None else weights_valid.take(chosen[block]).entries()
             losses[block.start] = [log_loss(Z, truth, counts) for Z in votes]
@@ -142,7 +144,7 @@ class NeighborVoter:
         voter : NeighborVoter
         """
         X, n_old = rows.wholes.presented(self.features_), self.n_rows_
-        n_most, n_new = self._most_rows(X), X.shape[0]
+        n_most, n_new = self._most_rows(X.shape[1]), X.shape[0]
         n_chosen = max(1, round(n_new * min(1.0, n_most / (n_old + n_new))))
         new = evenly_spaced(n_new, n_chosen)
         old = evenly_spaced(self.labels_.shape[0], max(1, n_most - n_chosen))
@@ -158,10 +160,10 @@ class NeighborVoter:
         rows = rows.wholes
         self.features_ = rows.features
         self.log_odds_ = frequency_intercepts(Y, weights)
-        X = rows.presented(self.features_)
-        self.n_rows_, chosen = X.shape[0], evenly_spaced(X.shape[0], self._most_rows(X))
+        n_most = self._most_rows(rows.bag.shape[1])
+        self.n_rows_, chosen = len(rows), evenly_spaced(len(rows), n_most)
         weights = None if weights is None else weights.take(chosen)
-        self._keep(X[chosen], Y[chosen], weights, self.features_)
+        self._keep(rows.presented_some(self.features_, chosen), Y[chosen], weights, self.features_)
 
     def _keep(self, X, Y, weights, features):
         """Keep rows in a representation, their labels, and what these count."""
@@ -170,11 +172,11 @@ class NeighborVoter:
         columns, is_dense = unit_rows(X).T, features.kind_ == "measurements"
         self.columns_ = columns.toarray(order="C") if is_dense else sp.csr_array(columns)
 
-    def _most_rows(self, X):
+    def _most_rows(self, n_features):
         """Rows that are remembered at most."""
         if self.features_.kind_ != "measurements":
             return _MOST_ROWS
-        return max(1, min(_MOST_ROWS, _MOST_DENSE_VALUES // X.shape[1]))
+        return max(1, min(_MOST_ROWS, _MOST_DENSE_VALUES // n_features))
 
     @property
     def _numbers(self):

@@ -1,10 +1,10 @@
 """Type hints of the data sets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 
@@ -79,3 +79,7 @@ def sparse_to_lists(X: Any) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]: ..
 def lists_to_sparse(
     indices: Sequence[ArrayLike], values: Sequence[ArrayLike], n_features: int
 ) -> csr_array: ...
+def save_sparse_rows(
+    folder: Path, X: Any | Iterable[Any], dtype: DTypeLike | None = None
+) -> None: ...
+def open_sparse_rows(folder: Path) -> csr_array: ...

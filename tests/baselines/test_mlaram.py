@@ -200,7 +200,7 @@ def test_global_scaling_keeps_the_relative_weight_of_features():
 
 def test_sparse_rows_never_become_dense():
     n, d = 600, 20_000
-    X = sp.random_array((n, d), density=20 / d, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((n, d), density=20 / d, random_state=np.random.default_rng(0), format="csr")
     Y = np.tile([[1, 0], [0, 1], [1, 1]], (n // 3, 1))
     clf = MLARAMClassifier(vigilance=0.9999)
     tracemalloc.start()

@@ -266,10 +266,24 @@ def test_labels_and_probabilities_in_one_pass_are_those_of_two(classifier, relat
     np.testing.assert_allclose(P, classifier.predict_proba(X[:20]), rtol=1e-5)
 
 
-def test_memory_does_not_grow_with_the_rows_to_predict(model, tmp_path, run):
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "libsvm"])
+def test_memory_does_not_grow_with_the_rows_to_predict(ending, model, tmp_path, run):
+    if ending == "libsvm":
+        few_rows = "0 1:1 2:1\n1 2:1 4000:1\n" * 20
+        (tmp_path / "few.libsvm").write_text(few_rows)
+        model = tmp_path / "libsvm.mrmp"
+        assert run("fit", tmp_path / "few.libsvm", "--model", model, *QUICK)[0] == 0
+
+    def write(path, n_rows):
+        row = {"body": "salt tide wave " * 200, "id": 1, "tags": []}
+        if ending == "libsvm":
+            path.write_text(f"0 {' '.join(f'{column}:1' for column in range(1, 600))}\n" * n_rows)
+        else:
+            (write_table if ending == "csv" else write_jsonl)(path, [row] * n_rows)
+
     def peak(n_rows):
-        row = {"body": "salt tide wave " * 200, "id": 1}
-        data = write_jsonl(tmp_path / f"{n_rows}.jsonl", [row] * n_rows)
+        data = tmp_path / f"{n_rows}.{ending}"
+        write(data, n_rows)
         assert data.stat().st_size > n_rows * 3_000
         arguments = ("predict", model, data, "--out", tmp_path / "out.csv", "--chunk-rows", 25)
         tracemalloc.start()
@@ -278,7 +292,7 @@ def test_memory_does_not_grow_with_the_rows_to_predict(model, tmp_path, run):
         tracemalloc.stop()
         return most
 
-    few, many = peak(50), peak(600)  # the texts alone are 0.15 and 1.8 MB
+    few, many = peak(50), peak(600)  # the rows alone are 0.15 and 1.8 MB
     assert many < few + 300_000
 
 

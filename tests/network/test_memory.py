@@ -77,7 +77,7 @@ PREDICTION = """
     n_rows, n_labels = 50_000, 200
     rng = np.random.default_rng(0)
     Y = sp.csr_array((rng.random((60, n_labels)) < 0.02).astype(np.int8))
-    X = sp.random_array((n_rows, 30), density=0.1, rng=1, format="csr")
+    X = sp.random_array((n_rows, 30), density=0.1, random_state=1, format="csr")
     shallow = {"n_encoder_layers": 0, "n_relation_layers": 1, "n_decoder_layers": 1}
     growth = {}
     for estimator in (

@@ -112,7 +112,7 @@ def rows_of(kind):
         return [rng.normal(size=(n, 5)).astype(np.float32) for n in rng.integers(0, 4, 60)]
     if kind == "vectors":
         return rng.normal(size=(60, 9))
-    return sp.random_array((60, 12), density=0.1, rng=rng, format="csr")
+    return sp.random_array((60, 12), density=0.1, random_state=rng, format="csr")
 
 
 @each_peer

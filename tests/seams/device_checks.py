@@ -33,7 +33,7 @@ N_LABELS = 6
 
 def features():
     rng = np.random.default_rng(0)
-    X = sp.random_array((12, 9), density=0.4, rng=rng, format="csr")
+    X = sp.random_array((12, 9), density=0.4, random_state=rng, format="csr")
     return EncodedRows.of(FeatureInput(weighted=True), X).fit_encoder()
 
 

@@ -1,0 +1,1 @@
+"""Fitted classifiers as ONNX graphs, node by node; without torch."""

@@ -66,7 +66,9 @@ def test_label_embeddings_have_the_width_of_the_network(related):
 
 
 def test_bags_of_words_have_one_round_and_a_short_cycle_unless_asked_for(related):
-    bags = sp.random_array((160, 50), density=0.1, random_state=np.random.default_rng(0), format="csr")
+    bags = sp.random_array(
+        (160, 50), density=0.1, random_state=np.random.default_rng(0), format="csr"
+    )
     short = LaMPClassifier(d_model=8, random_state=0).fit(bags, related[1])
     layers = short.net_.module_
     assert (len(layers.encoder.layers), len(layers.from_input), short.max_epochs_) == (0, 1, 8)

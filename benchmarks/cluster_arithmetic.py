@@ -12,6 +12,7 @@ hour costs are not measured: they are arguments.
 """
 
 import argparse
+import csv
 import json
 import time
 from pathlib import Path
@@ -29,6 +30,9 @@ from sklearn_mrmp._voters.neighbors import NeighborVoter
 
 SHARE_HELD_OUT = 0.1
 BYTES_OF_A_WEIGHT = 4
+# Held-out rows vote, and tune decisions, up to this many entries.
+MOST_ENTRIES = 2**25
+GROWTH = Path(__file__).parents[1] / "docs" / "results" / "growth.csv"
 
 
 class Clock(Callback):
@@ -118,15 +122,18 @@ def table(args):
     centroids = n * rates["centroids_seconds"]
     neighbours = n * rates["neighbours_predict_seconds"]
     row_bytes = rates["words"] * 8  # a column's number and a value of 32 bits each
-    seconds = max(compute, batches) + sending + centroids
+    reading, tuning = serial_seconds(args.growth, n, rates["n_labels"])
+    seconds = reading + max(compute, batches) + sending + centroids + tuning
     lines = {
         "rows as mapped CSR arrays, on each machine": f"{n * row_bytes / 1e9:,.0f} GB of disk",
+        "rows encoded and split, each process": _time(reading),
         f"network, {args.epochs} epochs": f"{n_steps:,.0f} steps of {workers} × {args.batch_size}",
         "… arithmetic, each GPU": _time(compute),
         "… batches put together, each process": _time(batches),
         f"… gradients, {sent / 1e6:,.0f} MB a step from each process": _time(sending),
         "centroids, the first process alone": _time(centroids),
         "neighbours, 50,000 rows remembered": f"{5e4 * row_bytes / 1e6:,.0f} MB",
+        "held-out rows voted on, decisions tuned": _time(tuning),
         "**whole fit**": f"{_time(seconds)}, {seconds / 3600 * workers * args.price:,.0f} $",
         "predict all rows, network": f"{_time(compute / args.epochs / 3)} of each GPU",
         "predict all rows, neighbours": f"{_time(neighbours)} of one core",
@@ -134,6 +141,23 @@ def table(args):
     print("| part | takes |\n|---|---:|")
     for part, takes in lines.items():
         print(f"| {part} | {takes} |")
+
+
+def serial_seconds(growth, n, n_labels):
+    """Seconds of reading rows, and of voting and tuning, by those of the largest fit measured."""
+    with growth.open(newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["rows"].startswith("rcv1-")]
+    n_measured = max(int(line["rows"].removeprefix("rcv1-")) for line in lines)
+    stages = [line for line in lines if line["rows"] == f"rcv1-{n_measured}"]
+
+    def total(*words):
+        return sum(float(x["seconds"]) for x in stages if any(w in x["stage"] for w in words))
+
+    n_voting = min(SHARE_HELD_OUT * n, MOST_ENTRIES // n_labels)
+    growth = n_voting / (SHARE_HELD_OUT * n_measured)
+    tuning = growth * total("held-out rows: counted", "told labels", "weights: tuned", "decisions")
+    tuning += growth * total("neighbors voter: fitted")  # the time of looking held-out rows up
+    return total("encoded and split") * n / n_measured, tuning
 
 
 def _time(seconds):
@@ -160,6 +184,7 @@ def main():
     )
     second.add_argument("--gbit", type=float, default=100.0, help="per second and process")
     second.add_argument("--price", type=float, default=2.0, help="of an hour of a GPU, in dollars")
+    second.add_argument("--growth", type=Path, default=GROWTH, help="what growth.py has measured")
     second.set_defaults(run=table)
     args = parser.parse_args()
     args.run(args)

@@ -118,6 +118,8 @@ class TestTables:
         short = rows_of(TABLES["results-short"](lines))[2:]
         assert [row[0] for row in short[::2]] == [its.title for its in DATASETS.values()]
         assert len(short) == 2 * len(DATASETS)
+        alone = [line("emotions", "default"), line("birds", "default"), line("birds", "regression")]
+        assert [row[0] for row in rows_of(TABLES["results-short"](alone))[2:]] == ["Birds", ""]
 
     def test_the_table_of_texts_has_the_network_alone(self):
         more = {"AP_macro": 0.4, "AP_network": 0.3, "AP_macro_network": 0.2}

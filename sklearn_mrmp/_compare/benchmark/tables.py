@@ -22,8 +22,10 @@ def results_table(lines, methods=tuple(METHODS)):
 
 
 def short_table(lines):
-    """Return all data sets with the regression and the default alone."""
-    return results_table(lines, _SHORT)
+    """Return the regression and the default alone, of data sets that both were fitted on."""
+    done = {(line.dataset, line.method) for line in lines}
+    both = [name for name in DATASETS if {(name, method) for method in _SHORT} <= done]
+    return results_table([line for line in lines if line.dataset in both], _SHORT)
 
 
 def texts_table(lines):

@@ -74,6 +74,12 @@ def test_columns_that_few_rows_have_stay_tokens_beside_the_vector(mixed):
     assert ids <= {*range(1, 31), *range(31 + WIDE, 36 + WIDE)}
 
 
+def test_rows_to_predict_may_be_dense_where_those_of_fit_were_sparse(mixed):
+    X, Y = mixed
+    clf = tiny().fit(X, Y)
+    np.testing.assert_array_equal(clf.predict_proba(X.toarray()), clf.predict_proba(X))
+
+
 def test_both_parts_of_mixed_rows_count_alike_for_linear_models(mixed):
     X, Y = mixed
     features = tiny(voters=("linear",)).fit(X, Y).voters_.linear.model.features_

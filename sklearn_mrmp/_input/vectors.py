@@ -99,7 +99,7 @@ class VectorInput:
         """Learn what an earlier encoder has no tokens for; the vector is as it is there."""
         self.columns_, self.dense_ = earlier.columns_, earlier.dense_
         self.n_tokens_, self.others_ = earlier.n_tokens_, earlier.others_
-        if self.others_ is not None and sp.issparse(X):
+        if self.others_ is not None:
             others = FeatureInput(self.max_tokens, self.weighted)
             self.others_ = others.go_on(earlier.others_, self._parts(X)[1])
         return self
@@ -115,7 +115,9 @@ class VectorInput:
 
     def _parts(self, X):
         """Return the vectors, and what is beside them if there is anything."""
-        return split_columns(X, self.columns_) if sp.issparse(X) else (X, None)
+        if self.columns_.all() and not sp.issparse(X):
+            return X, None
+        return split_columns(as_csr(X), self.columns_)  # rows to predict may be dense or sparse
 
     def tokens(self, X):
         """Turn a matrix into `VectorRows`."""

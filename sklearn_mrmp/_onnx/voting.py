@@ -14,6 +14,7 @@ from sklearn_mrmp._voters.linear import LinearVoter
 # As in `_ensemble.model` and `_decisions.label_set_model`: what probabilities and their log odds
 # are kept inside of.
 _MARGIN, _LOGIT_MARGIN = np.float32(1e-7), np.float32(1e-6)
+_ONE = np.float32(1)  # in NumPy 1 a Python number turns a float32 into a float64
 # Label sets are a dense matrix with a byte for each entry.
 _MOST_SET_ENTRIES = 2**28
 
@@ -49,7 +50,7 @@ def probabilities(op, ensemble, label_sets, rows):
     if label_sets is not None:
         with op.scope("label_sets"):
             P = _mixed(op, label_sets, P)
-    return op("Clip", P, _MARGIN, 1 - _MARGIN)
+    return op("Clip", P, _MARGIN, _ONE - _MARGIN)
 
 
 def _log_odds(op, ensemble, rows):
@@ -107,8 +108,8 @@ def _mixed(op, vote, P):
             "labels, which are too many for a graph. Fit with label_sets=False."
         )
     a, constants = model.coefficients[0], model.coefficients[1:] @ model.features
-    inside = op("Clip", P, _LOGIT_MARGIN, 1 - _LOGIT_MARGIN)
-    odds = op("Div", inside, op("Sub", np.float32(1), inside))
+    inside = op("Clip", P, _LOGIT_MARGIN, _ONE - _LOGIT_MARGIN)
+    odds = op("Div", inside, op("Sub", _ONE, inside))
     logits = op("Mul", op("Log", odds), np.float32(a))
     sets = op.cast(model.sets.toarray().astype(np.uint8), np.float32)
     scores = op("MatMul", logits, op("Transpose", sets, perm=(1, 0)))

@@ -201,3 +201,14 @@ def test_estimators_among_the_voters_get_a_matrix(related, many):
     voter = OneVsRestClassifier(SGDClassifier(loss="log_loss", random_state=0))
     clf = tiny(voters=(("sgd", voter), "neighbors")).fit(X, Y)
     assert clf.predict_proba(X).shape == Y.shape
+
+
+def test_a_fit_goes_on_with_more_mapped_rows_as_with_rows_in_memory(related, many, tmp_path):
+    X, Y = related
+    many()
+    save_sparse_rows(tmp_path, X)
+    found = []
+    for rows in (X, open_sparse_rows(tmp_path)):
+        clf = tiny(warm_start=True).fit(X[:100], Y[:100])
+        found.append(clf.fit(rows, Y).predict_proba(X))
+    np.testing.assert_array_equal(*found)
